@@ -1,0 +1,150 @@
+"""How a round moves a link: contributions first, then the awards in order, then envy (SPEC §6).
+
+Which hand a seat holds is decided by the game; here a hand is only a row of the link's paytable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from jackpot.rules.link import LinkTerms
+from jackpot.rules.meter import MILLION, Meter, contribute, take
+from jackpot.rules.paytable import Row
+
+
+@dataclass(frozen=True, slots=True)
+class LevelMovement:
+    """What a round's contributions brought to one level.
+
+    `contributed_millionths` is stake × display rate, including what went to the overflow; the other three are
+    the whole cents that arrived in display, reserve and overflow.  Awards and seeds are in the settlement's `awards`.
+    """
+
+    level: str
+    contributed_millionths: int
+    contribution_cents: int
+    reserve_cents: int
+    overflow_cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A seat whose hand earns a share of a level."""
+
+    seat: int
+    hand: str
+    row: Row
+
+
+def sum_text(cents: int) -> str:
+    """A fixed sum as the paytable prints it: $2,500, or $2.50 (DECISIONS A36)."""
+    dollars, rest = divmod(cents, 100)
+    return f"${dollars:,}.{rest:02d}" if rest else f"${dollars:,}"
+
+
+def odds_text(row: Row) -> str | None:
+    """What a row pays in the words of the settlement; None for a push (DECISIONS A36, A48)."""
+    if row.pays == "share":
+        whole, parts = divmod(row.share_ppm, MILLION // 100)
+        percent = f"{whole}.{parts:04d}".rstrip("0").rstrip(".")
+        return f"{percent}% of {row.level}"
+    if row.pays == "sum":
+        return sum_text(row.cents)
+    if row.pays == "push":
+        return None
+    return f"{row.odds} {row.pays} 1"
+
+
+def contributions(
+    link: LinkTerms, meters: Mapping[str, Meter], stake_cents: int
+) -> tuple[dict[str, Meter], tuple[LevelMovement, ...]]:
+    """Add the round's accepted progressive stakes to every level, before any award (SPEC §6.1)."""
+    after: dict[str, Meter] = {}
+    movements: list[LevelMovement] = []
+    for terms in link.levels:
+        code = terms.code
+        meter = meters[code]
+        grown = contribute(meter, terms, stake_cents) if stake_cents else meter
+        after[code] = grown
+        movements.append(
+            LevelMovement(
+                code,
+                stake_cents * terms.rate_ppm,
+                grown.value_cents - meter.value_cents,
+                grown.reserve_cents - meter.reserve_cents,
+                grown.overflow_cents - meter.overflow_cents,
+            )
+        )
+    return after, tuple(movements)
+
+
+def awards(link: LinkTerms, meters: dict[str, Meter], hits: Iterable[Hit]) -> list[dict[str, Any]]:
+    """Pay the hits in the order given, each on the meter the previous one left (SPEC §6.2-6.4).
+
+    `meters` is moved along.  Returns the `awards` of CONTRACT §3; `seed` says who paid the reset or the top-up,
+    and `revenue_cents` is there when overflow became revenue.
+    """
+    paid: list[dict[str, Any]] = []
+    for order, hit in enumerate(hits, 1):
+        code = hit.row.level
+        assert code is not None, "only rows that pay a share are hits"
+        before = meters[code]
+        taken = take(before, link.level[code], hit.row.share_ppm)
+        meters[code] = taken.meter
+        award: dict[str, Any] = {
+            "order": order,
+            "seat": hit.seat,
+            "level": code,
+            "hand": hit.hand,
+            "share_ppm": hit.row.share_ppm,
+            "meter_before_cents": before.value_cents,
+            "paid_cents": taken.paid_cents,
+            "meter_after_cents": taken.meter.value_cents,
+            "seed": {
+                "reserve_cents": taken.seed.reserve_cents,
+                "house_cents": taken.seed.house_cents,
+                "overflow_cents": taken.seed.overflow_cents,
+            },
+        }
+        if taken.revenue_cents:
+            award["revenue_cents"] = taken.revenue_cents
+        award["hit"] = None
+        paid.append(award)
+    return paid
+
+
+def envy(hits: Iterable[Hit], seat: int) -> list[dict[str, Any]]:
+    """The fixed sums a seat earns from the other seats' hits, in their order (SPEC §6.5)."""
+    return [
+        {"from_seat": hit.seat, "hand": hit.hand, "paid_cents": hit.row.envy_cents}
+        for hit in hits
+        if hit.seat != seat and hit.row.envy_cents
+    ]
+
+
+def meter_rows(
+    link: LinkTerms, before: Mapping[str, Meter], after: Mapping[str, Meter], stake_cents: int
+) -> list[dict[str, Any]]:
+    """The `meters` of CONTRACT §3: one row per level, also when nothing was wagered (DECISIONS A20)."""
+    rows: list[dict[str, Any]] = []
+    for terms in link.levels:
+        was, now = before[terms.code], after[terms.code]
+        rows.append(
+            {
+                "link": link.code,
+                "level": terms.code,
+                "before_cents": was.value_cents,
+                "after_cents": now.value_cents,
+                "residual_millionths": now.residual_millionths,
+                "contributed_millionths": stake_cents * terms.rate_ppm,
+                "reserve_cents": now.reserve_cents,
+                "reserve_residual_millionths": now.reserve_residual_millionths,
+                "overflow_cents": now.overflow_cents,
+                "overflow_residual_millionths": now.overflow_residual_millionths,
+                "reserve_before_cents": was.reserve_cents,
+                "overflow_before_cents": was.overflow_cents,
+            }
+        )
+    return rows
