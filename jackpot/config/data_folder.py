@@ -1,0 +1,55 @@
+"""The data folder: where an installation keeps what must outlive its processes. Everything else can be deleted."""
+
+import os
+import secrets
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class DataFolder:
+    """Paths below JACKPOT_DATA (default `.jackpot` beside manage.py), and the two small files that are made on demand."""
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = Path(path or os.environ.get("JACKPOT_DATA") or ROOT / ".jackpot").expanduser().absolute()
+        self.postgres = self.path / "postgres"
+        self.logs = self.path / "logs"
+        self.demo = self.path / "demo.json"
+        self.state = self.path / "up.json"
+        self.lock = self.path / "up.lock"
+
+    def create(self) -> None:
+        """Make the folder, readable by its owner alone, for it holds keys and money."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        self.path.chmod(0o711)  # 711: a database that runs as another user must reach its own folder
+        self.logs.mkdir(mode=0o700, exist_ok=True)
+
+    def secret_key(self) -> str:
+        """The key that signs sessions: made once, kept beside the data it protects."""
+        file = self.path / "secret_key"
+        try:
+            return file.read_text().strip()
+        except FileNotFoundError:
+            pass
+        self.create()
+        key = secrets.token_urlsafe(48)
+        draft = file.with_name(f"secret_key.{os.getpid()}")
+        write_private(draft, key)
+        try:
+            os.link(draft, file)  # atomic: of two first starts one wins and both read the same key
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+        return file.read_text().strip()
+
+
+def write_private(file: Path, text: str) -> None:
+    """Write `file` whole or not at all, readable by its owner alone."""
+    draft = file.with_name(f".{file.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    draft.replace(file)

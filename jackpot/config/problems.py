@@ -1,0 +1,115 @@
+"""Errors of the API as RFC 9457 `application/problem+json`: a code to act on, words to read, a pointer to the field."""
+
+import re
+from http import HTTPStatus
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+from rest_framework import exceptions
+from rest_framework.response import Response
+from rest_framework.views import set_rollback
+
+MEDIA_TYPE = "application/problem+json"
+
+
+def problem(
+    status: int, code: str, detail: str, *, pointer: str | None = None, headers: dict[str, str] | None = None, **more: Any
+) -> JsonResponse:
+    """One problem document. `pointer` (RFC 6901) names the field at fault, where one is."""
+    return JsonResponse(
+        document(status, code, detail, pointer=pointer, **more), status=status, content_type=MEDIA_TYPE, headers=headers
+    )
+
+
+def document(status: int, code: str, detail: str, *, pointer: str | None = None, **more: Any) -> dict[str, Any]:
+    """The members of a problem: type and title by status, then ours."""
+    body: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status}
+    body |= {"code": code, "detail": detail}
+    if pointer is not None:
+        body["pointer"] = pointer
+    return body | more
+
+
+def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
+    """Django REST framework's exception handler: every refusal of the API in one shape.
+
+    An exception of ours with `status`, `code` and perhaps `pointer` says its own words.
+    """
+    if isinstance(error, Http404):
+        error = exceptions.NotFound(*error.args)
+    elif isinstance(error, PermissionDenied):
+        error = exceptions.PermissionDenied(*error.args)
+    if not isinstance(error, exceptions.APIException):
+        return None  # a bug: let it fail loudly
+    set_rollback()
+    headers: dict[str, str] = {}
+    if challenge := getattr(error, "auth_header", None):
+        headers["WWW-Authenticate"] = str(challenge)
+    if (wait := getattr(error, "wait", None)) is not None:
+        headers["Retry-After"] = str(int(wait) + 1)
+    code, detail, pointer = _first_fault(error)
+    body = document(error.status_code, code, detail, pointer=getattr(error, "pointer", pointer))
+    return Response(body, status=error.status_code, headers=headers, content_type=MEDIA_TYPE)  # type: ignore[return-value]
+
+
+def _first_fault(error: exceptions.APIException) -> tuple[str, str, str | None]:
+    """Code, words and pointer of the first fault in a nest of them."""
+    fault: Any = error.detail
+    steps: list[str] = []
+    while isinstance(fault, (dict, list)):
+        if not fault:
+            return error.default_code, str(error.default_detail), None
+        if isinstance(fault, dict):
+            key, fault = next(iter(fault.items()))
+            if key != "non_field_errors":
+                steps.append(str(key))
+        else:
+            faulty = next((i for i, item in enumerate(fault) if item), 0)
+            if isinstance(fault[faulty], dict):
+                steps.append(str(faulty))
+            fault = fault[faulty]
+    code = str(getattr(fault, "code", None) or error.default_code)
+    pointer = "".join("/" + step.replace("~", "~0").replace("/", "~1") for step in steps) if steps else None
+    return CODES.get(code, code), str(fault), pointer
+
+
+CODES = {"invalid": "invalid_value", "required": "missing_field", "null": "invalid_value", "parse_error": "invalid_json"}
+
+
+def _is_api(request: HttpRequest) -> bool:
+    return re.match(r"/api(/|$)", request.path) is not None
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400 outside the API views, such as an impossible Host header."""
+    return problem(400, "bad_request", "The request cannot be read.") if _is_api(request) else defaults.bad_request(
+        request, exception
+    )
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403: signed in, and not allowed."""
+    if _is_api(request):
+        return problem(403, "permission_denied", str(exception) or "You may not do this.")
+    return defaults.permission_denied(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404: no such address, or no such thing at it."""
+    if _is_api(request):
+        return problem(404, "not_found", f"There is nothing at {request.path}.")
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """500: a bug. Whatever was posted may or may not be stored; the same message can be sent again."""
+    if _is_api(request):
+        return problem(500, "internal_error", "Something broke. It has been logged; send the same message again.")
+    return defaults.server_error(request)
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403: a form or script without its token."""
+    return forbidden(request, PermissionDenied(reason or "The form's token is missing or old: reload the page."))

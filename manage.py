@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""The way in: `python3 manage.py up` runs everything, `python3 manage.py test` checks everything."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """Send the command to what runs it; whatever needs packages goes on inside .venv."""
+    if sys.version_info < (3, 11):
+        sys.exit("This needs Python 3.11 or newer; this one is %d.%d." % sys.version_info[:2])
+    sys.dont_write_bytecode = False  # a set PYTHONDONTWRITEBYTECODE would compile everything anew at every start
+    command = sys.argv[1] if len(sys.argv) > 1 else ""
+    if command == "settle":  # rules only: neither packages nor Django
+        from tables.settle import main as settle
+
+        sys.exit(settle(sys.argv[2:]))
+
+    from jackpot.config import bootstrap
+
+    bootstrap.ensure(sys.argv, tests=command == "test")
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
+    if command == "test":
+        from jackpot.config.testing import run
+
+        sys.exit(run(sys.argv[2:]))
+
+    from jackpot.config.command_line import execute
+
+    sys.exit(execute(sys.argv))
+
+
+if __name__ == "__main__":
+    main()
