@@ -1,0 +1,149 @@
+"""The append-only ledger: streams, their events (journal entries), transfers, accounts and totals.
+
+Rows that settling writes carry no foreign keys; a statement trigger refuses orphans once per batch instead
+(ARCHITECTURE §4.12). The columns are still declared as relations, so that queries can follow them.
+"""
+
+from django.db import models
+from django.db.models import F, Q
+
+from accounting.fields import unguarded
+
+SHA256 = 32
+
+
+class Stream(models.Model):
+    """One order of events: a link, or a table that is on no link. Its row is what settling locks."""
+
+    code = models.CharField(max_length=40, unique=True)
+    next_sequence = models.BigIntegerField(default=1)
+    head = models.BinaryField(max_length=SHA256)
+    terms_version = models.BigIntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="a_stream_counts_from_one", condition=Q(next_sequence__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Event(models.Model):
+    """Whatever moves or dates money on a stream: one row, one journal entry, one link of the hash chain."""
+
+    class Kind(models.TextChoices):
+        OPENED = "opened"
+        ROUND = "round"
+        RELEASE = "release"
+        VOID = "void"
+        REJECTION = "rejection"
+        ADJUSTMENT = "adjustment"
+        TRANSFER = "transfer"
+        TERMS = "terms"
+        DAY_CLOSE = "day_close"
+
+    pk = models.CompositePrimaryKey("stream", "sequence")
+    stream = unguarded("accounting.Stream")
+    sequence = models.BigIntegerField()
+    kind = models.CharField(max_length=12, choices=Kind)
+    subject = models.CharField(max_length=120)
+    gaming_date = models.DateField()
+    original_date = models.DateField(null=True)
+    recorded_at = models.DateTimeField()
+    message_digest = models.BinaryField(max_length=SHA256)
+    result_digest = models.BinaryField(max_length=SHA256)
+    previous = models.BinaryField(max_length=SHA256)
+    hash = models.BinaryField(max_length=SHA256)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="an_event_is_numbered_from_the_opening", condition=Q(sequence__gte=0)),
+            models.CheckConstraint(
+                name="only_an_opening_is_number_zero",
+                condition=Q(sequence=0, kind="opened") | Q(sequence__gte=1) & ~Q(kind="opened"),
+            ),
+        ]
+
+
+class Account(models.Model):
+    """A ledger account of the property, a table or a level."""
+
+    class Kind(models.TextChoices):
+        CAGE = "cage"
+        WAGERS = "wagers"
+        FIXED_PAYS = "fixed_pays"
+        ENVY = "envy"
+        CONTRIBUTION_EXPENSE = "contribution_expense"
+        SEED_EXPENSE = "seed_expense"
+        REVENUE = "revenue"
+        ADJUSTMENTS = "adjustments"
+        AWARDS_PAYABLE = "awards_payable"
+        UNCLAIMED = "unclaimed"
+        WITHHOLDING_PAYABLE = "withholding_payable"
+        INVENTORY = "inventory"
+        LIABILITY = "liability"
+        RESERVE = "reserve"
+        OVERFLOW = "overflow"
+
+    code = models.CharField(max_length=80, unique=True)
+    kind = models.CharField(max_length=20, choices=Kind)
+    owner = models.CharField(max_length=60, blank=True)
+
+    class Meta:
+        ordering = ["code"]
+        constraints = [
+            models.UniqueConstraint(name="an_owner_has_one_account_of_a_kind", fields=["kind", "owner"]),
+        ]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class Transfer(models.Model):
+    """One movement of whole cents inside a journal entry; both sides in one row, so it cannot be unbalanced."""
+
+    class Reason(models.TextChoices):
+        WAGER = "wager"
+        FIXED_PAY = "fixed_pay"
+        ENVY = "envy"
+        CONTRIBUTION = "contribution"
+        AWARD = "award"
+        SEED = "seed"
+        TOP_UP = "top_up"
+        OVERFLOW = "overflow"
+
+    pk = models.CompositePrimaryKey("stream", "sequence", "line")
+    stream = unguarded("accounting.Stream")
+    sequence = models.BigIntegerField()
+    line = models.SmallIntegerField()
+    debit = unguarded("accounting.Account")
+    credit = unguarded("accounting.Account")
+    amount_cents = models.BigIntegerField()
+    reason = models.CharField(max_length=12, choices=Reason)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="transfer_amount_is_positive", condition=Q(amount_cents__gt=0)),
+            models.CheckConstraint(
+                name="transfer_moves_between_two_accounts", condition=~Q(debit_id=F("credit_id"))
+            ),
+        ]
+
+
+class Total(models.Model):
+    """What an account was debited and credited by one stream on one gaming day; summed on read."""
+
+    pk = models.CompositePrimaryKey("account", "stream", "gaming_date")
+    account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="totals", db_index=False)
+    stream = models.ForeignKey(Stream, on_delete=models.PROTECT, related_name="+", db_index=False)
+    gaming_date = models.DateField()
+    debit_cents = models.BigIntegerField(default=0)
+    credit_cents = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="totals_only_grow_from_zero", condition=Q(debit_cents__gte=0, credit_cents__gte=0)
+            ),
+        ]

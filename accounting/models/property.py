@@ -1,0 +1,36 @@
+"""The casino that this service serves, and its gaming days."""
+
+from django.db import models
+from django.db.models import Q
+
+
+class Property(models.Model):
+    """One casino. One service serves one property, so there is one row at most."""
+
+    only = models.BooleanField(default=True, unique=True, editable=False)
+    code = models.CharField(max_length=16, unique=True)
+    name = models.CharField(max_length=100)
+    time_zone = models.CharField(max_length=64)
+    gaming_day_starts = models.TimeField()
+    jurisdiction = models.CharField(max_length=16)
+    opened_at = models.DateTimeField()
+
+    class Meta:
+        verbose_name_plural = "properties"
+        constraints = [models.CheckConstraint(name="a_service_serves_one_property", condition=Q(only=True))]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class GamingDay(models.Model):
+    """A gaming day, named by its start date. Settling holds it FOR SHARE while open; closing takes it FOR UPDATE."""
+
+    date = models.DateField(primary_key=True)
+    closed_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-date"]
+
+    def __str__(self) -> str:
+        return self.date.isoformat()

@@ -1,0 +1,36 @@
+"""The hash chain of a stream: every event carries the hash of the one before it (ARCHITECTURE §4.7)."""
+
+from datetime import date, datetime
+from hashlib import sha256
+
+GENESIS = bytes(32)
+
+
+def event_hash(
+    previous: bytes,
+    *,
+    stream: str,
+    sequence: int,
+    kind: str,
+    subject: str,
+    gaming_date: date,
+    recorded_at: datetime,
+    message_digest: bytes,
+    result_digest: bytes,
+) -> bytes:
+    """SHA-256 over the previous hash, the digests of message and result, and the event's own heading.
+
+    The heading is one line a field, so that an auditor can build it with any tool:
+    stream, sequence, kind, subject, gaming date, recording time in microseconds since 1970 UTC.
+    """
+    heading = f"{stream}\n{sequence}\n{kind}\n{subject}\n{gaming_date.isoformat()}\n{microseconds(recorded_at)}"
+    return sha256(previous + message_digest + result_digest + heading.encode()).digest()
+
+
+EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+def microseconds(at: datetime) -> int:
+    """Microseconds since 1970 UTC, exactly."""
+    since = at - EPOCH
+    return (since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds

@@ -1,0 +1,10 @@
+"""Gaming days: which one an instant belongs to (SPEC §2)."""
+
+from datetime import date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+
+def gaming_date(at: datetime, *, zone: ZoneInfo, starts: time) -> date:
+    """Name the gaming day of an instant: before the boundary it is still the day that began the day before."""
+    local = at.astimezone(zone)
+    return local.date() if local.time() >= starts else local.date() - timedelta(days=1)

@@ -1,0 +1,166 @@
+"""Posting journal entries: events, their transfers and the totals of one batch, under the stream's lock."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from hashlib import sha256
+from typing import Any, LiteralString, NamedTuple
+from zoneinfo import ZoneInfo
+
+from django.db import connection
+
+from accounting.models import Account, Event, Stream
+from accounting.queries import the_property
+from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, Movement, inventory, of_level
+from accounting.rules.chain import GENESIS, event_hash
+from accounting.rules.gaming_day import gaming_date
+from accounting.services import gaming_days
+
+
+class UnknownAccount(LookupError):
+    """A movement names an account that was never opened."""
+
+
+class Entry(NamedTuple):
+    """One event to be posted: what it is, when it counts, the digests it is chained by, and its movements."""
+
+    kind: str
+    subject: str
+    gaming_date: date
+    original_date: date | None
+    message_digest: bytes
+    result_digest: bytes
+    movements: Sequence[Movement]
+
+
+@dataclass(slots=True)
+class Journal:
+    """The entries of one batch on one locked stream: numbers and chains them, then writes all at once."""
+
+    stream_id: int
+    stream: str
+    next_sequence: int
+    head: bytes
+    accounts: Mapping[str, int]
+    recorded_at: datetime
+    events: list[tuple[Any, ...]] = field(default_factory=list)
+    transfers: list[tuple[Any, ...]] = field(default_factory=list)
+    totals: defaultdict[tuple[int, date], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
+
+    def post(self, entry: Entry) -> int:
+        """Number and chain an entry; its sequence is returned. Nothing is written before `write`."""
+        sequence, previous = self.next_sequence, self.head
+        kind, subject, gaming_date, original_date, message_digest, result_digest, movements = entry
+        self.head = event_hash(
+            previous,
+            stream=self.stream,
+            sequence=sequence,
+            kind=kind,
+            subject=subject,
+            gaming_date=gaming_date,
+            recorded_at=self.recorded_at,
+            message_digest=message_digest,
+            result_digest=result_digest,
+        )
+        self.next_sequence = sequence + 1
+        self.events.append((
+            self.stream_id, sequence, kind, subject, gaming_date, original_date, self.recorded_at,
+            message_digest, result_digest, previous, self.head,
+        ))  # fmt: skip
+        for line, (debit, credit, amount_cents, reason) in enumerate(movements, 1):
+            debit_id, credit_id = self._account(debit), self._account(credit)
+            self.transfers.append((self.stream_id, sequence, line, debit_id, credit_id, amount_cents, reason))
+            self.totals[debit_id, gaming_date][0] += amount_cents
+            self.totals[credit_id, gaming_date][1] += amount_cents
+        return sequence
+
+    def _account(self, code: str) -> int:
+        try:
+            return self.accounts[code]
+        except KeyError:
+            raise UnknownAccount(code) from None
+
+    def write(self) -> None:
+        """Write the batch and move the stream on. The caller holds the stream's lock and commits."""
+        if not self.events:
+            return
+        copy_rows("accounting_event", EVENT_COLUMNS, self.events)
+        copy_rows("accounting_transfer", TRANSFER_COLUMNS, self.transfers)
+        with connection.cursor() as cursor:
+            totals = sorted((*key, *sums) for key, sums in self.totals.items())
+            if totals:
+                accounts, dates, debits, credits = (list(column) for column in zip(*totals, strict=True))
+                cursor.execute(ADD_TOTALS, [self.stream_id, accounts, dates, debits, credits])
+            cursor.execute(MOVE_ON, [self.next_sequence, self.head, self.stream_id])
+
+
+EVENT_COLUMNS: LiteralString = (
+    "stream_id, sequence, kind, subject, gaming_date, original_date, recorded_at,"
+    " message_digest, result_digest, previous, hash"
+)
+TRANSFER_COLUMNS: LiteralString = "stream_id, sequence, line, debit_id, credit_id, amount_cents, reason"
+ADD_TOTALS = """
+    INSERT INTO accounting_total AS total (stream_id, account_id, gaming_date, debit_cents, credit_cents)
+    SELECT %s, added.* FROM unnest(%s::bigint[], %s::date[], %s::bigint[], %s::bigint[]) AS added
+    ON CONFLICT (account_id, stream_id, gaming_date) DO UPDATE
+    SET debit_cents = total.debit_cents + excluded.debit_cents,
+        credit_cents = total.credit_cents + excluded.credit_cents
+"""
+MOVE_ON = "UPDATE accounting_stream SET next_sequence = %s, head = %s WHERE id = %s"
+
+
+def copy_rows(table: LiteralString, columns: LiteralString, rows: Iterable[tuple[Any, ...]]) -> None:
+    """COPY rows into a table. Defaults and signals do not apply: the rows must be whole."""
+    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def account_ids() -> dict[str, int]:
+    """The id of every account by its code. Accounts are never removed or renamed."""
+    return dict(Account.objects.values_list("code", "id"))
+
+
+def open_property_accounts() -> None:
+    """Open the property's own accounts (SPEC §9)."""
+    _open((code, code, "") for code in PROPERTY_ACCOUNTS)
+
+
+def open_table_account(table: str) -> None:
+    """Open the account of a table's inventory."""
+    _open([(inventory(table), "inventory", table)])
+
+
+def open_level_accounts(link: str, level: str) -> None:
+    """Open the liability, reserve and overflow accounts of a level."""
+    _open((of_level(link, level, kind), kind, f"{link}/{level}") for kind in LEVEL_ACCOUNTS)
+
+
+def _open(accounts: Iterable[tuple[str, str, str]]) -> None:
+    Account.objects.bulk_create(Account(code=code, kind=kind, owner=owner) for code, kind, owner in accounts)
+
+
+def open_stream(code: str, *, opening: bytes, at: datetime, movements: Sequence[Movement] = ()) -> Stream:
+    """Begin a stream with its opening event, number 0: the definition it opened with and the first seeds."""
+    home = the_property()
+    stream = Stream.objects.create(code=code, head=GENESIS)
+    journal = Journal(
+        stream_id=stream.pk, stream=code, next_sequence=0, head=GENESIS, accounts=account_ids(), recorded_at=at
+    )
+    digest = sha256(opening).digest()
+    day = gaming_date(at, zone=ZoneInfo(home.time_zone), starts=home.gaming_day_starts)
+    journal.post(
+        Entry(
+            kind=Event.Kind.OPENED,
+            subject=code,
+            gaming_date=gaming_days.hold_open([day])[day],
+            original_date=None,
+            message_digest=digest,
+            result_digest=digest,
+            movements=movements,
+        )
+    )
+    journal.write()
+    stream.refresh_from_db()
+    return stream

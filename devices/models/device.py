@@ -1,0 +1,35 @@
+"""Gateways that may post for their tables, and the events that they or their messages raise."""
+
+from django.db import models
+
+
+class Device(models.Model):
+    """A shuffler, shoe or table controller. A demo key works in demo mode only; only its SHA-256 is kept."""
+
+    code = models.CharField(max_length=64, unique=True)
+    tables = models.ManyToManyField("tables.Table", related_name="devices")
+    demo_key_digest = models.BinaryField(max_length=32, null=True, unique=True)
+    enrolled_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["code"]
+
+    def __str__(self) -> str:
+        return self.code
+
+
+class SignificantEvent(models.Model):
+    """Something a regulator wants on record that moves no money: a bad key, a clock ahead, a crashed message."""
+
+    recorded_at = models.DateTimeField()
+    code = models.CharField(max_length=40)
+    table = models.CharField(max_length=40, blank=True)
+    device = models.CharField(max_length=64, blank=True)
+    detail = models.JSONField(default=dict)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(name="significant_by_code", fields=["code", "-id"])]
+
+    def __str__(self) -> str:
+        return self.code

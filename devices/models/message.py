@@ -1,0 +1,64 @@
+"""The inbox: every accepted message for ever, its reference for ever, and its place in the queue until settled."""
+
+from django.db import models
+from django.db.models import Q
+
+from accounting.fields import unguarded
+
+
+class Message(models.Model):
+    """A message as it arrived: raw bytes and SHA-256 of its canonical JSON. Never changed, never deleted."""
+
+    class Kind(models.TextChoices):
+        LOCK = "lock"
+        RESULT = "result"
+
+    id = models.BigAutoField(primary_key=True)
+    stream = unguarded("accounting.Stream")
+    table = unguarded("tables.Table")
+    reference = models.CharField(max_length=64)
+    kind = models.CharField(max_length=6, choices=Kind, default=Kind.RESULT)
+    device = unguarded("devices.Device", null=True)
+    device_sequence = models.BigIntegerField(null=True)
+    received_at = models.DateTimeField()
+    raw = models.BinaryField()
+    digest = models.BinaryField(max_length=32)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="a_message_is_a_lock_or_a_result", condition=Q(kind__in=["lock", "result"])),
+        ]
+
+    def __str__(self) -> str:
+        return self.reference
+
+
+class Reference(models.Model):
+    """The controller's own reference, used up for ever once a message under it was accepted (ARCHITECTURE §4.1)."""
+
+    pk = models.CompositePrimaryKey("table", "reference", "kind")
+    table = unguarded("tables.Table")
+    reference = models.CharField(max_length=64)
+    kind = models.CharField(max_length=6, default="result")
+    digest = models.BinaryField(max_length=32)
+    message = unguarded("devices.Message")
+
+
+class Queued(models.Model):
+    """A message that waits. Its place is the receipt and the index inside the receipt, never insert order."""
+
+    pk = models.CompositePrimaryKey("stream", "receipt", "position")
+    stream = unguarded("accounting.Stream")
+    receipt = models.BigIntegerField()
+    position = models.SmallIntegerField()
+    message = unguarded("devices.Message")
+    received_at = models.DateTimeField()
+
+
+class Attempt(models.Model):
+    """The front of a stream's queue that was last tried, and how often: a message that kills its worker is found so."""
+
+    stream = models.OneToOneField("accounting.Stream", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    receipt = models.BigIntegerField()
+    position = models.SmallIntegerField()
+    attempts = models.IntegerField()

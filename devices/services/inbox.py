@@ -1,0 +1,119 @@
+"""Accepting messages: stored durably and in the queue before anybody is answered (ARCHITECTURE §4.1)."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import psycopg
+from django.db import connection, transaction
+from django.db.utils import OperationalError
+
+TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A well-formed message from somebody who may send it, not yet stored."""
+
+    stream_id: int
+    table_id: int
+    reference: str
+    device_id: int | None
+    device_sequence: int | None
+    received_at: datetime
+    raw: bytes
+    digest: bytes
+    kind: str = "result"
+
+
+ACCEPTED, DUPLICATE, REUSED = "accepted", "duplicate", "reused"
+
+# References go in sorted, so that two batches that share some never wait for each other in a circle.
+STORE = """
+    WITH receipt AS (SELECT nextval('devices_receipt') AS number),
+    incoming AS MATERIALIZED (
+        SELECT nextval('devices_message_id_seq') AS message_id, arrival.*
+        FROM unnest(
+            %(stream)s::bigint[], %(table)s::bigint[], %(reference)s::text[], %(kind)s::text[], %(device)s::bigint[],
+            %(device_sequence)s::bigint[], %(received_at)s::timestamptz[], %(raw)s::bytea[], %(digest)s::bytea[],
+            %(position)s::int[]
+        ) AS arrival (stream_id, table_id, reference, kind, device_id, device_sequence, received_at, raw, digest, position)
+    ),
+    fresh AS (
+        INSERT INTO devices_reference (table_id, reference, kind, digest, message_id)
+        SELECT table_id, reference, kind, digest, message_id FROM incoming
+        ORDER BY table_id, reference COLLATE "C", kind, position
+        ON CONFLICT DO NOTHING RETURNING message_id
+    ),
+    stored AS (
+        INSERT INTO devices_message
+            (id, stream_id, table_id, reference, kind, device_id, device_sequence, received_at, raw, digest)
+        SELECT message_id, stream_id, table_id, reference, kind, device_id, device_sequence, received_at, raw, digest
+        FROM incoming JOIN fresh USING (message_id)
+    ),
+    queued AS (
+        INSERT INTO devices_queued (stream_id, receipt, position, message_id, received_at)
+        SELECT stream_id, receipt.number, position, message_id, received_at
+        FROM incoming JOIN fresh USING (message_id) CROSS JOIN receipt
+    )
+    SELECT position FROM incoming JOIN fresh USING (message_id)
+"""
+COMPARE = """
+    SELECT wanted.position, reference.digest
+    FROM unnest(%s::int[], %s::bigint[], %s::text[], %s::text[]) AS wanted (position, table_id, reference, kind)
+    JOIN devices_reference reference USING (table_id, reference, kind)
+"""
+
+
+def accept(arrivals: Sequence[Arrival]) -> list[str]:
+    """Store messages in one transaction and say of each whether it is accepted, a duplicate or a reused reference.
+
+    When this returns, every accepted message is durable and queued in this order. On any error nothing is stored.
+    """
+    if not arrivals:
+        return []
+    return _retrying(_accept_once, arrivals)
+
+
+def _accept_once(arrivals: Sequence[Arrival]) -> list[str]:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(STORE, {
+            "stream": [arrival.stream_id for arrival in arrivals],
+            "table": [arrival.table_id for arrival in arrivals],
+            "reference": [arrival.reference for arrival in arrivals],
+            "kind": [arrival.kind for arrival in arrivals],
+            "device": [arrival.device_id for arrival in arrivals],
+            "device_sequence": [arrival.device_sequence for arrival in arrivals],
+            "received_at": [arrival.received_at for arrival in arrivals],
+            "raw": [arrival.raw for arrival in arrivals],
+            "digest": [arrival.digest for arrival in arrivals],
+            "position": list(range(len(arrivals))),
+        })  # fmt: skip
+        accepted = {position for (position,) in cursor.fetchall()}
+        known = {position: arrival for position, arrival in enumerate(arrivals) if position not in accepted}
+        digests: dict[int, bytes] = {}
+        if known:
+            cursor.execute(COMPARE, [
+                list(known),
+                [arrival.table_id for arrival in known.values()],
+                [arrival.reference for arrival in known.values()],
+                [arrival.kind for arrival in known.values()],
+            ])  # fmt: skip
+            digests = {position: bytes(digest) for position, digest in cursor.fetchall()}
+    return [
+        ACCEPTED if position in accepted else DUPLICATE if digests[position] == arrival.digest else REUSED
+        for position, arrival in enumerate(arrivals)
+    ]
+
+
+def _retrying(act: Callable[[Sequence[Arrival]], list[str]], arrivals: Sequence[Arrival]) -> list[str]:
+    """Deadlocks and serialization failures say that nothing happened: try again."""
+    for attempt in range(TRIES):
+        try:
+            return act(arrivals)
+        except OperationalError as error:
+            again = isinstance(error.__cause__, psycopg.errors.DeadlockDetected | psycopg.errors.SerializationFailure)
+            if not again or attempt == TRIES - 1:
+                raise
+    raise AssertionError("unreachable")
+

@@ -1,0 +1,151 @@
+"""Settling what waits: one worker a stream at a time, in the order taken under the stream's lock (ARCHITECTURE §3)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import DatabaseError, connection, transaction
+
+from devices.models import SignificantEvent
+from tables.services import rounds, terms
+from tables.services.rounds import Batch, Incoming, StreamHead
+
+BATCH = 1_000
+DEATHS_UNTIL_SUSPECT = 2
+
+LOCK = """
+    SELECT id, next_sequence, head, terms_version FROM accounting_stream WHERE id = %s FOR NO KEY UPDATE SKIP LOCKED
+"""
+# Committed before the batch is tried, so that a batch that kills its worker is known by the next one. It may be lost
+# with the database: then the batch is simply tried once more. A batch that succeeds moves the front, and with it this.
+ATTEMPT = """
+    INSERT INTO devices_attempt AS attempt (stream_id, receipt, position, attempts)
+    SELECT stream_id, receipt, position, 1 FROM devices_queued WHERE stream_id = %s ORDER BY receipt, position LIMIT 1
+    ON CONFLICT (stream_id) DO UPDATE SET receipt = excluded.receipt, position = excluded.position,
+        attempts = CASE WHEN (attempt.receipt, attempt.position) = (excluded.receipt, excluded.position)
+            THEN attempt.attempts + 1 ELSE 1 END
+    RETURNING attempts
+"""
+TAKE = """
+    SELECT message.id, message.table_id, message.reference, message.received_at, message.raw, message.digest,
+        queued.receipt, queued.position
+    FROM devices_queued queued JOIN devices_message message ON message.id = queued.message_id
+    WHERE queued.stream_id = %s ORDER BY queued.receipt, queued.position LIMIT %s
+"""
+DONE = "DELETE FROM devices_queued WHERE stream_id = %s AND (receipt, position) <= (%s, %s)"
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one visit to a stream did; `busy` when another worker is at it, `more` when its queue was not emptied."""
+
+    batch: Batch
+    busy: bool = False
+    more: bool = False
+
+
+def settle_next(stream_id: int, *, clock: Callable[[], datetime], limit: int = BATCH) -> Taken:
+    """Settle up to `limit` waiting messages of a stream in one transaction.
+
+    A batch that the database refuses is halved until the message at fault stands alone; that one is held
+    `processing_error`, the rest flows.
+    """
+    attempts = _attempt(stream_id)
+    if attempts is None:
+        return Taken(Batch(), busy=True)
+    if attempts == 0:
+        return Taken(Batch())
+    suspect = attempts > DEATHS_UNTIL_SUSPECT
+    size = max(1, limit >> (attempts - DEATHS_UNTIL_SUSPECT)) if suspect else limit
+    while True:
+        try:
+            return _settle(stream_id, size, at=clock(), suspect=suspect and size == 1)
+        except DatabaseError as error:
+            terms.forget()
+            if not _is_refusal(error):
+                raise
+            if size == 1:
+                return _settle(stream_id, 1, at=clock(), suspect=True)
+            size = max(1, size // 2)
+
+
+def _is_refusal(error: DatabaseError) -> bool:
+    """Whether the database refused the rows themselves (their values or a constraint), not its own service."""
+    code = getattr(error.__cause__, "sqlstate", None) or ""
+    return code[:2] in {"22", "23", "P0"}
+
+
+def _attempt(stream_id: int) -> int | None:
+    """Commit that the front of the queue is being tried: its number of tries; 0 when nothing waits, None when busy."""
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(LOCK, [stream_id])
+        if cursor.fetchone() is None:
+            return None
+        cursor.execute("SET LOCAL synchronous_commit TO off")
+        cursor.execute(ATTEMPT, [stream_id])
+        tries = cursor.fetchone()
+    return int(tries[0]) if tries else 0
+
+
+def _settle(stream_id: int, size: int, *, at: datetime, suspect: bool) -> Taken:
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(LOCK, [stream_id])
+        stream = cursor.fetchone()
+        if stream is None:
+            return Taken(Batch(), busy=True)
+        cursor.execute(TAKE, [stream_id, size])
+        rows = cursor.fetchall()
+        if not rows:
+            return Taken(Batch())
+        incoming = [
+            Incoming(message_id, table_id, reference, received_at, bytes(raw), bytes(digest))
+            for message_id, table_id, reference, received_at, raw, digest, _, _ in rows
+        ]
+        head = StreamHead(stream[0], stream[1], stream[2], stream[3])
+        batch = rounds.settle_batch(head, incoming, at=at, suspect=suspect)
+        cursor.execute(DONE, [stream_id, *rows[-1][6:8]])
+        _report(batch, at)
+    return Taken(batch, more=len(rows) == size)
+
+
+def _report(batch: Batch, at: datetime) -> None:
+    """Put what is worth knowing on record: clocks that are off, messages that crashed the settling code."""
+    events = [
+        SignificantEvent(
+            recorded_at=at,
+            code="dated_by_receipt",
+            detail={"message": message.message_id, "round": message.reference},
+        )
+        for message in batch.misdated
+    ]
+    events += [
+        SignificantEvent(
+            recorded_at=at,
+            code="processing_error",
+            detail={"message": message.message_id, "round": message.reference, "error": error[-2000:]},
+        )
+        for message, error in batch.crashed
+    ]
+    if events:
+        SignificantEvent.objects.bulk_create(events)
+
+
+def streams_waiting() -> list[int]:
+    """Streams with messages in the queue, the one that waits longest first."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT stream_id FROM devices_queued GROUP BY stream_id ORDER BY min(receipt)")
+        return [stream_id for (stream_id,) in cursor.fetchall()]
+
+
+def drain(*, clock: Callable[[], datetime]) -> int:
+    """Settle until nothing waits on any stream that no other worker is at; the number of messages dealt with."""
+    dealt_with = 0
+    while streams := streams_waiting():
+        progress = 0
+        for stream_id in streams:
+            taken = settle_next(stream_id, clock=clock)
+            progress += taken.batch.settled + taken.batch.held
+        dealt_with += progress
+        if not progress:
+            return dealt_with
+    return dealt_with

@@ -1,0 +1,118 @@
+"""Opening links: edition, levels, terms, meters, and the opening entry that puts the first seeds in the books."""
+
+from dataclasses import asdict
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from accounting.models import Stream
+from accounting.rules.accounts import Movement, of_level
+from accounting.services import audit, ledger
+from jackpot.models import Level, LevelTerms, Link, Meter, ProgressiveEdition, ProgressiveGame, ProgressiveLevel
+from jackpot.queries import link_definition
+from jackpot.rules import meter as meters
+from jackpot.rules import paytable as paytables
+from jackpot.rules.definition import DefinitionRefused
+from jackpot.rules.link import LinkTerms
+
+encode = msgspec.json.Encoder(order="sorted").encode
+
+
+def install(link: LinkTerms, custom: dict[str, Any] | None, *, at: datetime, actor: str, path: str) -> bool:
+    """Open a link unless it is there; True when it was opened. A change of a link in use is refused at `path`.
+
+    `custom` is the definition of the link's paytable where the floor file defines it itself.
+    """
+    found = Link.objects.filter(code=link.code).first()
+    definition = link_as_defined(link)
+    if found is not None:
+        _refuse_change(found, definition, path)
+        return False
+    edition = _publish(link.paytable, custom or paytables.definitions()[link.paytable.code], at, path)
+    for level in link.levels:
+        ledger.open_level_accounts(link.code, level.code)
+    stream = ledger.open_stream(
+        link.code,
+        opening=encode(definition),
+        at=at,
+        movements=[
+            Movement("seed_expense", of_level(link.code, level.code, "liability"), level.reset_cents, "seed")
+            for level in link.levels
+            if level.reset_cents
+        ],
+    )
+    opened = Link.objects.create(
+        code=link.code,
+        name=link.name,
+        paytable=edition,
+        decks=link.decks,
+        envy_scope=link.envy_scope,
+        tie_policy=link.tie_policy,
+        stream=stream,
+        opened_at=at,
+    )
+    for level in link.levels:
+        row = Level.objects.create(link=opened, paytable=edition, code=level.code)
+        values = asdict(level)
+        del values["code"]
+        LevelTerms.objects.create(level=row, in_force=(at, None), **values)
+        Meter.objects.create(level=row, value_cents=meters.opening(level).value_cents)
+    audit.record(at=at, actor=actor, action="open link", subject=link.code, detail=definition)
+    return True
+
+
+def locked(code: str) -> Link:
+    """A link with its stream locked, as whoever changes what is on it must hold it."""
+    link = Link.objects.select_related("paytable").get(code=code)
+    link.stream = Stream.objects.select_for_update(no_key=True).get(pk=link.stream_id)
+    return link
+
+
+def link_as_defined(link: LinkTerms) -> dict[str, Any]:
+    """A link in the keys of the floor file."""
+    return {
+        "code": link.code,
+        "name": link.name,
+        "paytable": link.paytable.code,
+        "decks": link.decks,
+        "envy_scope": link.envy_scope,
+        "tie_policy": link.tie_policy,
+        "levels": [
+            {key: value for key, value in asdict(level).items() if value is not None} for level in link.levels
+        ],
+    }
+
+
+def _publish(
+    paytable: paytables.ProgressivePaytable, definition: dict[str, Any], at: datetime, path: str
+) -> ProgressiveEdition:
+    digest = sha256(encode(definition)).digest()
+    edition = ProgressiveEdition.objects.filter(code=paytable.code).first()
+    if edition is None:
+        edition = ProgressiveEdition.objects.create(
+            code=paytable.code,
+            wager_cents=paytable.wager_cents,
+            definition=definition,
+            digest=digest,
+            published_at=at,
+        )
+        ProgressiveGame.objects.bulk_create(ProgressiveGame(edition=edition, game=game) for game in paytable.games)
+        ProgressiveLevel.objects.bulk_create(ProgressiveLevel(edition=edition, code=code) for code in paytable.levels)
+    elif bytes(edition.digest) != digest:
+        raise DefinitionRefused(
+            f"{path}.paytable", f"{paytable.code} was published with other rows; a change needs a new code"
+        )
+    return edition
+
+
+def _refuse_change(found: Link, wanted: dict[str, Any], path: str) -> None:
+    there = link_definition(found.stream_id)
+    assert there is not None, "a link has a definition"
+    for key, value in wanted.items():
+        if there.definition[key] != value:
+            raise DefinitionRefused(
+                f"{path}.{key}",
+                f"link {found.code} is in use with {key} = {there.definition[key]}; a change needs two people",
+            )

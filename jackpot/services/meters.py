@@ -1,0 +1,136 @@
+"""The meters of a link while one batch is settled: read under the stream's lock, written once (ARCHITECTURE §3)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+
+from jackpot.models import Hit, HitStep, Link
+from jackpot.rules.meter import Meter
+
+
+@dataclass(slots=True)
+class LinkMeters:
+    """A link's meters and lifetime counts, carried from round to round. All counts are whole cents or pieces."""
+
+    link_id: int
+    link: str
+    next_hit: int
+    levels: dict[str, int]
+    values: dict[str, Meter]
+    wagers: dict[str, int]
+    hits: dict[str, int]
+    wins_cents: dict[str, int]
+    detected: list[Hit] = field(default_factory=list)
+
+    def number_awards(self, awards: list[dict[str, Any]]) -> None:
+        """Give each award its hit: the link's code and the link's next hit number (CONTRACT §3)."""
+        for award in awards:
+            award["hit"] = f"{self.link}-{self.next_hit:06d}"
+            self.next_hit += 1
+
+    def apply(
+        self,
+        *,
+        settlement: Mapping[str, Any],
+        meters: Mapping[str, Meter],
+        wagers: int,
+        sequence: int,
+        dealt_at: datetime,
+        detected_at: datetime,
+    ) -> None:
+        """Take over the meters as a settled round left them, and detect its hits. `wagers`: those it accepted."""
+        self.values.update(meters)
+        for code in self.levels:
+            self.wagers[code] += wagers
+        for award in settlement["awards"]:
+            code = award["level"]
+            self.hits[code] += 1
+            self.wins_cents[code] += award["paid_cents"]
+            seed = award["seed"]
+            self.detected.append(
+                Hit(
+                    link_id=self.link_id,
+                    number=int(award["hit"].rpartition("-")[2]),
+                    level_id=self.levels[code],
+                    sequence=sequence,
+                    order=award["order"],
+                    table=settlement["table"],
+                    round=settlement["round"],
+                    seat=award["seat"],
+                    hand=award["hand"],
+                    share_ppm=award["share_ppm"],
+                    meter_before_cents=award["meter_before_cents"],
+                    paid_cents=award["paid_cents"],
+                    meter_after_cents=award["meter_after_cents"],
+                    seed_reserve_cents=seed["reserve_cents"],
+                    seed_house_cents=seed["house_cents"],
+                    seed_overflow_cents=seed["overflow_cents"],
+                    dealt_at=dealt_at,
+                    detected_at=detected_at,
+                )
+            )
+
+    def write(self, *, sequence: int) -> None:
+        """Write every meter as it stands after stream sequence `sequence`, and the hits of the batch."""
+        rows = [
+            (
+                self.levels[code], sequence,
+                meter.value_cents, meter.residual_millionths,
+                meter.reserve_cents, meter.reserve_residual_millionths,
+                meter.overflow_cents, meter.overflow_residual_millionths,
+                self.wagers[code], self.hits[code], self.wins_cents[code],
+            )
+            for code, meter in self.values.items()
+        ]  # fmt: skip
+        with connection.cursor() as cursor:
+            for level_id, *row in rows:
+                cursor.execute(WRITE_METER, [*row, level_id])
+        if self.detected:
+            Hit.objects.bulk_create(self.detected)
+            HitStep.objects.bulk_create(
+                HitStep(hit=hit, state=HitStep.State.DETECTED, at=hit.detected_at, by="settlement")
+                for hit in self.detected
+            )
+            Link.objects.filter(pk=self.link_id).update(next_hit=self.next_hit)
+
+
+WRITE_METER = """
+    UPDATE jackpot_meter SET sequence = %s, value_cents = %s, residual_millionths = %s,
+        reserve_cents = %s, reserve_residual_millionths = %s,
+        overflow_cents = %s, overflow_residual_millionths = %s,
+        wagers = %s, hits = %s, wins_cents = %s
+    WHERE level_id = %s
+"""
+READ_METERS = """
+    SELECT link.id, link.code, link.next_hit, level.code, level.id,
+        meter.value_cents, meter.residual_millionths, meter.reserve_cents, meter.reserve_residual_millionths,
+        meter.overflow_cents, meter.overflow_residual_millionths, meter.wagers, meter.hits, meter.wins_cents
+    FROM jackpot_link link JOIN jackpot_level level ON level.link_id = link.id
+        JOIN jackpot_meter meter ON meter.level_id = level.id
+    WHERE link.stream_id = %s ORDER BY level.id
+"""
+
+
+def read(stream_id: int) -> LinkMeters | None:
+    """The meters of the link on a stream, None where the stream is a table's own. The caller holds the stream's lock."""
+    with connection.cursor() as cursor:
+        cursor.execute(READ_METERS, [stream_id])
+        rows = cursor.fetchall()
+    if not rows:
+        return None
+    link_id, link, next_hit = rows[0][:3]
+    return LinkMeters(
+        link_id=link_id,
+        link=link,
+        next_hit=next_hit,
+        levels={row[3]: row[4] for row in rows},
+        values={row[3]: Meter(*row[5:11]) for row in rows},
+        wagers={row[3]: row[11] for row in rows},
+        hits={row[3]: row[12] for row in rows},
+        wins_cents={row[3]: row[13] for row in rows},
+    )
+
+

@@ -1,0 +1,87 @@
+"""Rounds as settled, rounds that wait for a supervisor, and payouts. Rows of settling carry no foreign keys."""
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import Q
+
+from accounting.fields import unguarded
+
+
+class Round(models.Model):
+    """A settled or void round. `settlement` is the canonical JSON whose SHA-256 its event carries."""
+
+    class Outcome(models.TextChoices):
+        SETTLED = "settled"
+        VOID = "void"
+
+    pk = models.CompositePrimaryKey("stream", "sequence")
+    stream = unguarded("accounting.Stream")
+    sequence = models.BigIntegerField()
+    message_id = models.BigIntegerField()
+    table = unguarded("tables.Table")
+    terms = unguarded("tables.TableTerms")
+    reference = models.CharField(max_length=64)
+    outcome = models.CharField(max_length=7, choices=Outcome)
+    dealt_at = models.DateTimeField()
+    settlement = models.BinaryField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(name="a_message_is_settled_once", fields=["message_id"]),
+            models.CheckConstraint(name="a_round_is_settled_or_void", condition=Q(outcome__in=["settled", "void"])),
+        ]
+        indexes = [models.Index(name="rounds_of_a_table", fields=["table", "-dealt_at"])]
+
+    def __str__(self) -> str:
+        return self.reference
+
+
+class Hold(models.Model):
+    """A round that waits for a supervisor: no stream sequence and no money until it is released."""
+
+    message_id = models.BigIntegerField(primary_key=True)
+    table = models.ForeignKey("tables.Table", on_delete=models.PROTECT, related_name="holds")
+    reference = models.CharField(max_length=64)
+    reasons = ArrayField(models.CharField(max_length=30))
+    settlement = models.BinaryField()
+    error = models.TextField(blank=True)
+    dealt_at = models.DateTimeField()
+    held_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="a_hold_has_a_reason", condition=Q(reasons__len__gt=0)),
+        ]
+        indexes = [models.Index(name="holds_by_time", fields=["-held_at"])]
+
+
+class Payout(models.Model):
+    """Winnings of one line, or one envy entry: whole cents without the stake, never zero (CONTRACT §5)."""
+
+    class Kind(models.TextChoices):
+        BASE = "base"
+        BONUS = "bonus"
+        COVER_ALL = "cover_all"
+        PROGRESSIVE = "progressive"
+        LEVEL = "level"
+        ENVY = "envy"
+
+    pk = models.CompositePrimaryKey("stream", "sequence", "line")
+    stream = unguarded("accounting.Stream")
+    sequence = models.BigIntegerField()
+    line = models.SmallIntegerField()
+    table = unguarded("tables.Table")
+    seat = models.SmallIntegerField()
+    kind = models.CharField(max_length=11, choices=Kind)
+    wager = models.CharField(max_length=20)
+    hand = models.CharField(max_length=24)
+    level = unguarded("jackpot.Level", null=True)
+    cents = models.BigIntegerField()
+    dealt_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(name="a_payout_is_positive", condition=Q(cents__gt=0))]
+        indexes = [
+            models.Index(name="payouts_newest_first", fields=["-dealt_at", "-stream", "-sequence", "-line"]),
+            models.Index(name="payouts_of_a_table", fields=["table", "-dealt_at", "-stream", "-sequence", "-line"]),
+        ]

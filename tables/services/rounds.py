@@ -1,0 +1,263 @@
+"""Settling a batch of rounds of one stream: decode, decide, record. One call inside one transaction (ARCHITECTURE §3)."""
+
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from functools import cache
+from hashlib import sha256
+from typing import Any, LiteralString
+
+import msgspec
+
+from accounting.rules.gaming_day import gaming_date
+from accounting.services import gaming_days
+from accounting.services.ledger import Entry, Journal, copy_rows
+from jackpot.rules.meter import Meter
+from jackpot.services import meters
+from tables.models import Hold
+from tables.rules import books, games
+from tables.rules.message import RoundMessage
+from tables.rules.settle import settle
+from tables.services import terms
+from tables.services.terms import StreamTerms, TableInForce, TermsInForce
+
+AHEAD_AT_MOST = timedelta(minutes=5)
+
+encode = msgspec.json.Encoder(order="sorted").encode
+decode = msgspec.json.Decoder(RoundMessage).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A stored message that waits to be settled."""
+
+    message_id: int
+    table_id: int
+    reference: str
+    received_at: datetime
+    raw: bytes
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """When a round counts: by its deal, or by receipt where the deal cannot be right (ARCHITECTURE §4.10)."""
+
+    dealt_at: datetime
+    counts_at: datetime
+    misdated: bool
+
+
+@dataclass(slots=True)
+class Batch:
+    """What became of a batch."""
+
+    settled: int = 0
+    held: int = 0
+    hits: int = 0
+    last_sequence: int = 0
+    misdated: list[Incoming] = field(default_factory=list)
+    crashed: list[tuple[Incoming, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamHead:
+    """The locked row of a stream."""
+
+    id: int
+    next_sequence: int
+    head: bytes
+    terms_version: int
+
+
+def dated(message: RoundMessage, received_at: datetime, table: TableInForce) -> Dated:
+    """Date a round by its deal, or by receipt when it was dealt in the future or before the table existed."""
+    dealt_at = datetime.fromisoformat(message.dealt_at)
+    misdated = dealt_at > received_at + AHEAD_AT_MOST or dealt_at < table.opened_at
+    return Dated(dealt_at, received_at if misdated else dealt_at, misdated)
+
+
+def pipeline_reasons(message: RoundMessage, table: TableInForce, in_force: StreamTerms) -> tuple[str, ...]:
+    """The held reasons that only a running house knows: a closed table, a closed link (CONTRACT §3)."""
+    reasons = []
+    if in_force.link and not in_force.link_is_open and any("progressive" in seat.wagers for seat in message.seats):
+        reasons.append("link_not_open")
+    if not table.is_open:
+        reasons.append("table_closed")
+    return tuple(reasons)
+
+
+def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: datetime, suspect: bool = False) -> Batch:
+    """Settle messages in this order on a locked stream and write everything they move, `at` being the edge's clock.
+
+    A message that makes the settling code raise is held `processing_error` with the error, alone; a message that is
+    `suspect` (it was being settled when a worker died, more than once) is held without being tried again.
+    """
+    in_force = terms.of_stream(stream.id, stream.terms_version)
+    ready = [_prepare(message, in_force) for message in incoming]
+    booked_on = gaming_days.hold_open({item.day for item in ready})
+    writer = _Writer(
+        in_force=in_force,
+        journal=Journal(
+            stream_id=stream.id,
+            stream=in_force.stream,
+            next_sequence=stream.next_sequence,
+            head=bytes(stream.head),
+            accounts=in_force.accounts,
+            recorded_at=at,
+        ),
+        link=meters.read(stream.id),
+    )
+    for item in ready:
+        writer.settle(item, booked_on[item.day], suspect=suspect)
+    writer.write()
+    return writer.batch
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A decoded message with the terms it is settled under."""
+
+    incoming: Incoming
+    message: RoundMessage
+    table: TableInForce
+    terms: TermsInForce
+    dated: Dated
+    day: date
+
+
+def _prepare(incoming: Incoming, in_force: StreamTerms) -> _Ready:
+    table = in_force.tables[incoming.table_id]
+    message = decode(incoming.raw)
+    when = dated(message, incoming.received_at, table)
+    day = gaming_date(when.counts_at, zone=in_force.zone, starts=in_force.day_starts)
+    return _Ready(incoming, message, table, table.at(when.counts_at), when, day)
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Carries meters, journal and rows of a batch from round to round."""
+
+    in_force: StreamTerms
+    journal: Journal
+    link: meters.LinkMeters | None
+    batch: Batch = field(default_factory=Batch)
+    rounds: list[tuple[Any, ...]] = field(default_factory=list)
+    payouts: list[tuple[Any, ...]] = field(default_factory=list)
+    holds: list[Hold] = field(default_factory=list)
+
+    def settle(self, item: _Ready, day: date, *, suspect: bool) -> None:
+        """Settle one round on the meters as the previous one left them."""
+        if item.dated.misdated:
+            self.batch.misdated.append(item.incoming)
+        if suspect:
+            self._hold_crashed(item, "the worker settling this message died, more than once")
+            return
+        values: dict[str, Meter] = self.link.values if self.link else {}
+        try:
+            settled = settle(
+                item.message,
+                item.terms.terms,
+                values,
+                extra_reasons=pipeline_reasons(item.message, item.table, self.in_force),
+            )
+            if settled.outcome == "held":
+                self._hold(item, settled.settlement, "")
+                return
+            money = books.movements(
+                settled.settlement, contributions=settled.movements, link=self.in_force.link
+            )
+            owed = books.payouts(settled.settlement, base_wagers=base_wagers(item.terms.terms.game))
+        except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
+            self._hold_crashed(item, traceback.format_exc())
+            return
+        if self.link and settled.settlement["awards"]:
+            self.link.number_awards(settled.settlement["awards"])
+        encoded = encode(settled.settlement)
+        sequence = self.journal.post(
+            Entry(
+                kind="round",
+                subject=f"{item.table.code}/{item.incoming.reference}",
+                gaming_date=day,
+                original_date=None if day == item.day else item.day,
+                message_digest=item.incoming.digest,
+                result_digest=sha256(encoded).digest(),
+                movements=money,
+            )
+        )
+        stream_id, table_id, dealt_at = self.journal.stream_id, item.table.id, item.dated.dealt_at
+        if self.link:
+            self.link.apply(
+                settlement=settled.settlement,
+                meters=settled.meters,
+                wagers=books.accepted_progressives(settled.settlement) if settled.outcome == "settled" else 0,
+                sequence=sequence,
+                dealt_at=dealt_at,
+                detected_at=self.journal.recorded_at,
+            )
+        self.rounds.append((
+            stream_id, sequence, item.incoming.message_id, table_id, item.terms.id, item.incoming.reference,
+            settled.outcome, dealt_at, encoded,
+        ))  # fmt: skip
+        for line, payout in enumerate(owed, 1):
+            self.payouts.append((
+                stream_id, sequence, line, table_id, payout.seat, payout.kind, payout.wager, payout.hand,
+                self.in_force.levels[payout.level] if payout.level else None, payout.cents, dealt_at,
+            ))  # fmt: skip
+        self.batch.settled += 1
+
+    def _hold_crashed(self, item: _Ready, error: str) -> None:
+        held = {
+            "round": item.message.round,
+            "table": item.table.code,
+            "outcome": "held",
+            "reasons": ["processing_error"],
+            "players": len(item.message.seats),
+            "seats": [],
+            "awards": [],
+            "meters": [],
+        }
+        self.batch.crashed.append((item.incoming, error))
+        self._hold(item, held, error)
+
+    def _hold(self, item: _Ready, settlement: dict[str, Any], error: str) -> None:
+        self.batch.held += 1
+        self.holds.append(
+            Hold(
+                message_id=item.incoming.message_id,
+                table_id=item.table.id,
+                reference=item.incoming.reference,
+                reasons=settlement["reasons"],
+                settlement=encode(settlement),
+                error=error,
+                dealt_at=item.dated.dealt_at,
+                held_at=self.journal.recorded_at,
+            )
+        )
+
+    def write(self) -> None:
+        """Write the rows of the batch."""
+        self.journal.write()
+        copy_rows("tables_round", ROUND_COLUMNS, self.rounds)
+        copy_rows("tables_payout", PAYOUT_COLUMNS, self.payouts)
+        if self.holds:
+            Hold.objects.bulk_create(self.holds)
+        self.batch.last_sequence = self.journal.next_sequence - 1
+        if self.link and self.rounds:
+            self.batch.hits = len(self.link.detected)
+            self.link.write(sequence=self.batch.last_sequence)
+
+
+ROUND_COLUMNS: LiteralString = (
+    "stream_id, sequence, message_id, table_id, terms_id, reference, outcome, dealt_at, settlement"
+)
+PAYOUT_COLUMNS: LiteralString = (
+    "stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents, dealt_at"
+)
+
+
+@cache
+def base_wagers(game: str) -> frozenset[str]:
+    """The base wagers of a game, which are the ones under its payout limit."""
+    return frozenset(games.GAMES[game].base_wagers)
