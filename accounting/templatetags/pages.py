@@ -78,22 +78,48 @@ def words(code: str | None) -> str:
     return (code or "").replace("_", " ")
 
 
+def instant(at: datetime | str) -> datetime:
+    """An instant on the property's clock; the API's own rows carry it as RFC 3339 text."""
+    return timezone.localtime(datetime.fromisoformat(at) if isinstance(at, str) else at)
+
+
 @register.filter
-def clock(at: datetime | None) -> str:
+def clock(at: datetime | str | None) -> str:
     """The time of day on the property's clock, to the second."""
-    return NOTHING if at is None else f"{timezone.localtime(at):%H:%M:%S}"
+    return NOTHING if at is None else f"{instant(at):%H:%M:%S}"
 
 
 @register.filter
-def moment(at: datetime | None) -> str:
+def moment(at: datetime | str | None) -> str:
     """Date and time on the property's clock, to the second, with the zone's name."""
-    return NOTHING if at is None else f"{timezone.localtime(at):%Y-%m-%d %H:%M:%S %Z}"
+    return NOTHING if at is None else f"{instant(at):%Y-%m-%d %H:%M:%S %Z}"
 
 
 @register.filter
-def day(gaming_date: date | None) -> str:
+def calendar(at: datetime | str | None) -> str:
+    """The calendar day on the property's clock: `27 Nov`."""
+    return NOTHING if at is None else f"{instant(at).day} {instant(at):%b}"
+
+
+@register.filter
+def day(gaming_date: date | str | None) -> str:
     """A gaming day, named by its start date: `Fri 27 Nov 2026`."""
-    return NOTHING if gaming_date is None else f"{gaming_date:%a} {gaming_date.day} {gaming_date:%b %Y}"
+    if gaming_date is None:
+        return NOTHING
+    named = date.fromisoformat(gaming_date) if isinstance(gaming_date, str) else gaming_date
+    return f"{named:%a} {named.day} {named:%b %Y}"
+
+
+@register.filter
+def negated(cents: int) -> int:
+    """The same amount on the other side."""
+    return -cents
+
+
+@register.filter
+def minus(cents: int, other_cents: int) -> int:
+    """The difference of two amounts."""
+    return cents - other_cents
 
 
 @register.filter
