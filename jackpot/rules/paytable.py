@@ -145,8 +145,14 @@ def _rank(entry: Definition, key: str) -> str | None:
 
 
 @cache
+def definitions() -> dict[str, dict[str, Any]]:
+    """The definitions of the editions published with the product, as their TOML files say them, by code."""
+    folder = Path(__file__).parent.parent / "paytables"
+    found = (tomllib.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.toml")))
+    return {definition["code"]: definition for definition in found}
+
+
+@cache
 def builtin() -> dict[str, ProgressivePaytable]:
     """The editions published with the product, by code."""
-    folder = Path(__file__).parent.parent / "paytables"
-    editions = (read(tomllib.loads(file.read_text("utf-8"))) for file in sorted(folder.glob("*.toml")))
-    return {edition.code: edition for edition in editions}
+    return {code: read(definition) for code, definition in definitions().items()}

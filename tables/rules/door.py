@@ -1,0 +1,318 @@
+"""The door: what a round message must look like before it is looked at (CONTRACT §2, DECISIONS A5-A8, A43, A45, A47).
+
+A message is refused for its first fault: not JSON, then its keys in the order in which CONTRACT §2 prints them, an
+object's unknown keys before its known ones.  What is well formed but cannot be true is not refused; it is held.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from tables.rules.irregularities import CODES, POSITIONS
+from tables.rules.message import Dealing, Irregularity, RoundMessage, Seat, instant
+from tables.rules.table import TableTerms
+
+LONGEST_REFERENCE: Final = 64
+
+MESSAGE_KEYS: Final = frozenset(
+    {"round", "table", "dealt_at", "dealing", "community", "dealer", "seats", "irregularities", "sequence"}
+)
+DEALING_KEYS: Final = frozenset({"method", "device", "deck", "cards_in_deck", "players", "mode"})
+SEAT_KEYS: Final = frozenset({"seat", "cards", "folded", "wagers", "withdrawn"})
+IRREGULARITY_KEYS: Final = frozenset({"code", "seat", "position"})
+METHODS: Final = frozenset({"manual_shoe", "automated_shoe", "hand", "shuffler"})
+
+# RFC 3339: a date, a time and an offset, nothing left out.  Whether the day exists is asked of the calendar.
+RFC_3339: Final = re.compile(
+    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII
+)
+
+
+class InvalidJson(ValueError):
+    """The text is not one JSON value that everybody reads alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a message was refused: a code, the RFC 6901 pointer of the fault, and the round where it can be read."""
+
+    code: str
+    pointer: str
+    round: str | None
+
+
+class Fault(Exception):
+    """The first fault of a message, while it is being read."""
+
+    def __init__(self, code: str, pointer: str) -> None:
+        super().__init__(code, pointer)
+        self.code = code
+        self.pointer = pointer
+
+
+class TooLong:
+    """Stands for a number of so many digits that nothing can be reckoned with it; no key accepts one."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise InvalidJson("a key is there twice")
+    return value
+
+
+def _no_constant(name: str) -> None:
+    raise InvalidJson(f"{name} is not JSON")
+
+
+def _number(digits: str) -> int | TooLong:
+    try:
+        return int(digits)
+    except ValueError:
+        return TooLong()
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+_PATIENT_DECODER: Final = json.JSONDecoder(
+    object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_number
+)
+
+
+def parse(raw: bytes | str) -> Any:
+    """The JSON value of a text; InvalidJson where readers could disagree about it (RFC 8259, RFC 7493).
+
+    Refused are repeated keys, NaN and infinities, a byte order mark, anything but UTF-8, half a surrogate pair, and
+    nesting too deep to follow.
+    """
+    try:
+        text = raw if isinstance(raw, str) else raw.decode("utf-8")
+        try:
+            value = _DECODER.decode(text)
+        except json.JSONDecodeError:
+            raise
+        except ValueError as problem:
+            if isinstance(problem, InvalidJson):
+                raise
+            # Python declines to read numbers of thousands of digits; which key holds one is for `read` to say.
+            value = _PATIENT_DECODER.decode(text)
+        if "\\u" in text:
+            json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")
+        elif isinstance(raw, str):
+            raw.encode("utf-8")
+    except InvalidJson:
+        raise
+    except (ValueError, RecursionError) as problem:
+        raise InvalidJson(str(problem)) from None
+    return value
+
+
+def read(value: object, tables: Mapping[str, TableTerms]) -> RoundMessage | Refusal:
+    """The message that a JSON value is, or the refusal of its first fault.
+
+    What `read` returns can be settled or held without looking at the value again.
+    """
+    if type(value) is not dict:
+        return Refusal("invalid_json", "", None)
+    try:
+        return _message(value, tables)
+    except Fault as fault:
+        reference = value.get("round")
+        return Refusal(fault.code, fault.pointer, reference if isinstance(reference, str) else None)
+
+
+def _message(value: dict[str, Any], tables: Mapping[str, TableTerms]) -> RoundMessage:
+    if not MESSAGE_KEYS.issuperset(value):
+        raise _unknown(value, MESSAGE_KEYS, "")
+    reference = _required(value, "round", "")
+    if type(reference) is not str or not 0 < len(reference) <= LONGEST_REFERENCE or "\0" in reference:
+        raise Fault("invalid_value", "/round")
+    code = _required(value, "table", "")
+    if type(code) is not str:
+        raise Fault("invalid_value", "/table")
+    table = tables.get(code)
+    if table is None:
+        raise Fault("unknown_table", "/table")
+    game = table.rules
+    dealt_at = _required(value, "dealt_at", "")
+    if type(dealt_at) is not str or not _is_instant(dealt_at):
+        raise Fault("invalid_value", "/dealt_at")
+    dealing = _dealing(_required(value, "dealing", ""))
+    deck = game.deck
+    community = _cards(_required(value, "community", ""), deck, "/community")
+    dealer = _cards(value["dealer"], deck, "/dealer") if "dealer" in value else []
+    entries = _required(value, "seats", "")
+    if type(entries) is not list or not entries:
+        raise Fault("invalid_value", "/seats")
+    seats: list[Seat] = []
+    numbers: set[int] = set()
+    for index, entry in enumerate(entries):
+        seats.append(_seat(entry, index, numbers, deck, game.streets, game.withdrawable))
+    irregularities: list[Irregularity] = []
+    if "irregularities" in value:
+        reports = value["irregularities"]
+        if type(reports) is not list:
+            raise Fault("invalid_value", "/irregularities")
+        irregularities = [_irregularity(report, index, numbers) for index, report in enumerate(reports)]
+    sequence = value.get("sequence")
+    if "sequence" in value and (type(sequence) is not int or sequence < 1):
+        raise Fault("invalid_value", "/sequence")
+    return RoundMessage(reference, code, dealt_at, dealing, community, seats, dealer, irregularities, sequence)
+
+
+def _dealing(value: object) -> Dealing:
+    if type(value) is not dict:
+        raise Fault("invalid_value", "/dealing")
+    if not DEALING_KEYS.issuperset(value):
+        raise _unknown(value, DEALING_KEYS, "/dealing")
+    method = _required(value, "method", "/dealing")
+    if type(method) is not str or method not in METHODS:
+        raise Fault("invalid_value", "/dealing/method")
+    device = _text(value, "device") if "device" in value else None
+    deck = _text(value, "deck") if "deck" in value else None
+    cards_in_deck = _count(value, "cards_in_deck") if "cards_in_deck" in value else None
+    players = _count(value, "players") if "players" in value else None
+    mode = _text(value, "mode") if "mode" in value else None
+    return Dealing(method, device, deck, cards_in_deck, players, mode)
+
+
+def _seat(
+    value: object,
+    index: int,
+    numbers: set[int],
+    deck: frozenset[str],
+    streets: Collection[str],
+    withdrawable: Collection[str],
+) -> Seat:
+    if type(value) is not dict:
+        raise Fault("invalid_value", f"/seats/{index}")
+    if not SEAT_KEYS.issuperset(value):
+        raise _unknown(value, SEAT_KEYS, f"/seats/{index}")
+    try:
+        number, held, wagers = value["seat"], value["cards"], value["wagers"]
+    except KeyError:
+        number, held, wagers = value.get("seat", _ABSENT), value.get("cards", _ABSENT), value.get("wagers", _ABSENT)
+    if type(number) is not int or number < 1:
+        raise _fault(number, f"/seats/{index}/seat")
+    if number in numbers:
+        raise Fault("duplicate_seat", f"/seats/{index}/seat")
+    numbers.add(number)
+    if held is _ABSENT:
+        raise Fault("missing_field", f"/seats/{index}/cards")
+    cards = _cards(held, deck, f"/seats/{index}/cards")
+    folded = None
+    if "folded" in value:
+        folded = value["folded"]
+        if type(folded) is not str or folded not in streets:
+            raise Fault("invalid_value", f"/seats/{index}/folded")
+    if type(wagers) is not dict:
+        raise _fault(wagers, f"/seats/{index}/wagers")
+    for name, cents in wagers.items():
+        if type(cents) is not int or cents < 1:
+            raise Fault("invalid_value", f"/seats/{index}/wagers/{_escaped(name)}")
+    if "withdrawn" not in value:
+        return Seat(number, cards, wagers, folded)
+    withdrawn = value["withdrawn"]
+    if type(withdrawn) is not list:
+        raise Fault("invalid_value", f"/seats/{index}/withdrawn")
+    for place, name in enumerate(withdrawn):
+        if type(name) is not str or name not in withdrawable or name in withdrawn[:place]:
+            raise Fault("invalid_value", f"/seats/{index}/withdrawn/{place}")
+    return Seat(number, cards, wagers, folded, withdrawn)
+
+
+def _irregularity(value: object, index: int, numbers: Collection[int]) -> Irregularity:
+    """One report; a misdealt or forfeiting seat is one of those dealt in (DECISIONS A47)."""
+    at = f"/irregularities/{index}"
+    if type(value) is not dict:
+        raise Fault("invalid_value", at)
+    if not IRREGULARITY_KEYS.issuperset(value):
+        raise _unknown(value, IRREGULARITY_KEYS, at)
+    code = _required(value, "code", at)
+    if type(code) is not str or code not in CODES:
+        raise Fault("invalid_value", f"{at}/code")
+    seat, position = value.get("seat"), value.get("position")
+    needs_seat = code == "forfeit" or (code == "wrong_card_count" and "position" not in value)
+    if needs_seat and "seat" not in value:
+        raise Fault("missing_field", f"{at}/seat")
+    if "seat" in value and (type(seat) is not int or seat not in numbers):
+        raise Fault("invalid_value", f"{at}/seat")
+    if "position" in value:
+        # A misdeal is a seat's or the table's, not both at once.
+        if type(position) is not str or position not in POSITIONS or (seat is not None and _takes_seat(code)):
+            raise Fault("invalid_value", f"{at}/position")
+    return Irregularity(code, seat, position)
+
+
+def _takes_seat(code: str) -> bool:
+    return code in ("wrong_card_count", "forfeit")
+
+
+_ABSENT: Final = object()
+
+
+def _fault(value: object, pointer: str) -> Fault:
+    return Fault("missing_field" if value is _ABSENT else "invalid_value", pointer)
+
+
+def _required(value: dict[str, Any], key: str, at: str) -> Any:
+    try:
+        return value[key]
+    except KeyError:
+        raise Fault("missing_field", f"{at}/{key}") from None
+
+
+def _unknown(value: dict[str, Any], known: Collection[str], at: str) -> Fault:
+    key = next(key for key in value if key not in known)
+    return Fault("unknown_field", f"{at}/{_escaped(key)}")
+
+
+def _escaped(key: str) -> str:
+    """A key as a step of an RFC 6901 pointer."""
+    return key.replace("~", "~0").replace("/", "~1")
+
+
+def _cards(value: object, deck: frozenset[str], at: str) -> list[str]:
+    if type(value) is not list:
+        raise Fault("invalid_value", at)
+    try:
+        if deck.issuperset(value):
+            return value
+    except TypeError:
+        pass  # a list or an object among them; the search below finds it
+    for index, card in enumerate(value):
+        if type(card) is not str or card not in deck:
+            raise Fault("invalid_value", f"{at}/{index}")
+    return value
+
+
+def _text(value: dict[str, Any], key: str) -> str:
+    text = value[key]
+    if type(text) is not str or not text or "\0" in text:
+        raise Fault("invalid_value", f"/dealing/{key}")
+    return text
+
+
+def _count(value: dict[str, Any], key: str) -> int:
+    """How many the device counted.  It may have counted none: that is for a supervisor to judge."""
+    count = value[key]
+    if type(count) is not int or count < 0:
+        raise Fault("invalid_value", f"/dealing/{key}")
+    return count
+
+
+def _is_instant(text: str) -> bool:
+    """An RFC 3339 time with an offset that the calendar and every time zone can follow."""
+    if RFC_3339.fullmatch(text) is None:
+        return False
+    try:
+        moment: datetime = instant(text)
+        if moment.year in (1, 9999):
+            moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return False
+    return True

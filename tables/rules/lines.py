@@ -1,0 +1,82 @@
+"""Lines: what became of one wager of a seat (CONTRACT §3, DECISIONS A3, A4).
+
+A line is the JSON object of the settlement.  `win_cents` is profit for odds "to 1" and the whole sum paid for "for 1",
+for fixed sums and for shares of a level, where the stake is gone (SPEC §3).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jackpot.rules.paytable import Row
+from jackpot.rules.progressive import odds_text
+
+Line = dict[str, Any]
+
+
+class Pay:
+    """A paytable row prepared for settling: how it reads and how it pays a stake."""
+
+    __slots__ = ("cents", "keeps_stake", "multiple", "odds", "result", "row")
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.result = "push" if row.pays == "push" else "win"
+        self.odds = odds_text(row)
+        self.multiple = row.odds  # times the stake, for odds "to" and "for"
+        self.cents = row.cents  # for a fixed sum
+        self.keeps_stake = row.pays in ("to", "push")  # the stake comes back on top
+
+    def line(self, wager: str, stake_cents: int) -> Line:
+        """The line of a wager that this row pays."""
+        win_cents = stake_cents * self.multiple + self.cents
+        return {
+            "wager": wager,
+            "stake_cents": stake_cents,
+            "result": self.result,
+            "odds": self.odds,
+            "win_cents": win_cents,
+            "paid_cents": win_cents + stake_cents if self.keeps_stake else win_cents,
+        }
+
+
+def won(wager: str, stake_cents: int, odds: str | None, win_cents: int, paid_cents: int) -> Line:
+    """A wager that won `win_cents`, of which `paid_cents` with any stake are handed over."""
+    return {
+        "wager": wager,
+        "stake_cents": stake_cents,
+        "result": "win",
+        "odds": odds,
+        "win_cents": win_cents,
+        "paid_cents": paid_cents,
+    }
+
+
+def lost(wager: str, stake_cents: int) -> Line:
+    """A wager that is gone."""
+    return {
+        "wager": wager,
+        "stake_cents": stake_cents,
+        "result": "lose",
+        "odds": None,
+        "win_cents": 0,
+        "paid_cents": 0,
+    }
+
+
+def returned(wager: str, stake_cents: int, result: str) -> Line:
+    """A wager whose stake comes back and nothing more: `push` or `void`."""
+    return {
+        "wager": wager,
+        "stake_cents": stake_cents,
+        "result": result,
+        "odds": None,
+        "win_cents": 0,
+        "paid_cents": stake_cents,
+    }
+
+
+def prepared(rows: list[Row | None]) -> list[Pay | None]:
+    """Rows by class, ready to settle with; rows shared by classes stay shared."""
+    pays = {id(row): Pay(row) for row in rows if row is not None}
+    return [None if row is None else pays[id(row)] for row in rows]

@@ -1,0 +1,75 @@
+"""Editions: what the base wagers and the side wagers of a game pay (SPEC §5, §7).
+
+An edition is data, one TOML file each beside this package, reviewed like code.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from jackpot.rules.definition import Definition
+from jackpot.rules.paytable import MOST_ODDS, Row, read_rows
+
+EDITION_KEYS: Final = ("code", "game", "wager", "rows", "odds_by_players")
+KINDS: Final = ("to", "for", "sum", "push")
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One published edition: its game, the wager it is for, and its rows.
+
+    `wager` is `base` or the name of a side wager.  Cover All has `odds_by_players` instead of rows: for each hand the
+    odds "to 1" for one player dealt in, two, and so on.
+    """
+
+    code: str
+    game: str
+    wager: str
+    rows: tuple[Row, ...] = ()
+    odds_by_players: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def read(definition: Mapping[str, Any], path: str = "") -> Edition:
+    """The edition a definition describes; DefinitionRefused names the key at fault."""
+    entry = Definition(definition, path, EDITION_KEYS)
+    code, game, wager = entry.text("code"), entry.text("game"), entry.text("wager")
+    if "odds_by_players" not in entry.values:
+        return Edition(code, game, wager, rows=read_rows(entry, None, KINDS))
+    if "rows" in entry.values:
+        raise entry.refuse("rows", "does not go with odds_by_players")
+    table = entry.values["odds_by_players"]
+    hands = Definition(table, entry.at("odds_by_players"), table if isinstance(table, Mapping) else ())
+    odds: dict[str, tuple[int, ...]] = {}
+    for hand in hands.values:
+        odds[hand] = tuple(
+            Definition({"odds": value}, place, ("odds",)).integer("odds", 1, MOST_ODDS)
+            for place, value in hands.items(hand, required=True)
+        )
+    return Edition(code, game, wager, odds_by_players=odds)
+
+
+@cache
+def definitions() -> dict[str, dict[str, Any]]:
+    """The definitions of the editions published with the product, as their TOML files say them, by code."""
+    folder = Path(__file__).parent.parent / "paytables"
+    found = (tomllib.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.toml")))
+    return {definition["code"]: definition for definition in found}
+
+
+@cache
+def definitions() -> dict[str, dict[str, Any]]:
+    """The definitions of the editions published with the product, as their TOML files say them, by code."""
+    folder = Path(__file__).parent.parent / "paytables"
+    found = (tomllib.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.toml")))
+    return {definition["code"]: definition for definition in found}
+
+
+@cache
+def builtin() -> dict[str, Edition]:
+    """The editions published with the product, by code."""
+    return {code: read(definition) for code, definition in definitions().items()}

@@ -1,0 +1,199 @@
+"""Settling a round: from a message, a table's terms and the meters to a settlement (SPEC §5-§8, CONTRACT §3).
+
+The order is always the same: irregularities, held reasons, contributions, then the seats from the dealer's right to his
+left - which is descending seat number - with their awards, then envy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+from jackpot.rules import progressive
+from jackpot.rules.meter import Meter
+from jackpot.rules.progressive import Hit, LevelMovement
+from tables.rules import held, irregularities, limit
+from tables.rules.game import PROGRESSIVE, Game, Outcome
+from tables.rules.irregularities import Ruling
+from tables.rules.lines import Line, lost, returned, won
+from tables.rules.message import RoundMessage, Seat
+from tables.rules.table import TableTerms
+
+SEAT_NUMBER = attrgetter("seat")
+
+
+@dataclass(slots=True)
+class Settled:
+    """What a round comes to.
+
+    `outcome` is settled, void or held; `settlement` is the JSON object of CONTRACT §3; `meters` are the link's meters
+    after the round, by level; `movements` what contributions brought, one per level, none unless settled.
+    """
+
+    outcome: str
+    settlement: dict[str, Any]
+    meters: dict[str, Meter]
+    movements: tuple[LevelMovement, ...]
+
+
+def settle(
+    message: RoundMessage,
+    table: TableTerms,
+    meters: Mapping[str, Meter],
+    extra_reasons: Iterable[str] = (),
+) -> Settled:
+    """Settle one round; `meters` are those of the table's link as they stand, by level.
+
+    `extra_reasons` are held reasons that only the caller can know (link_not_open, table_closed, lock_mismatch,
+    processing_error); they take their printed place among the others.
+    """
+    game = table.rules
+    ruling = irregularities.judge(message.irregularities, game.misdeal_voids, game.void_the_round)
+    found = held.reasons(message, game, ruling)
+    found.update(extra_reasons)
+    if found:
+        return Settled("held", _settlement(message, "held", held.ordered(found)), dict(meters), ())
+    if ruling.void_codes:
+        return _void_round(message, game, ruling, meters)
+    return _settled_round(message, game, ruling, meters)
+
+
+def held_alone(message: RoundMessage, reason: str) -> dict[str, Any]:
+    """The settlement of a round that is held for one reason, without judging it."""
+    return _settlement(message, "held", held.ordered([reason]))
+
+
+def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> dict[str, Any]:
+    return {
+        "round": message.round,
+        "table": message.table,
+        "outcome": outcome,
+        "reasons": reasons,
+        "players": len(message.seats),
+        "seats": [],
+        "awards": [],
+        "meters": [],
+    }
+
+
+def _void_round(message: RoundMessage, game: Game[Any], ruling: Ruling, meters: Mapping[str, Meter]) -> Settled:
+    """Every stake back, nothing contributed, nothing awarded (SPEC §8, DECISIONS A10)."""
+    settlement = _settlement(message, "void", list(ruling.void_codes))
+    settlement["seats"] = [
+        _entry(game, seat.seat, None, "void", game.void_lines(seat, message, ruling), [])
+        for seat in sorted(message.seats, key=SEAT_NUMBER, reverse=True)
+    ]
+    if game.link is not None:
+        settlement["meters"] = progressive.meter_rows(game.link, meters, meters, 0)
+    return Settled("void", settlement, dict(meters), ())
+
+
+def _settled_round(message: RoundMessage, game: Game[Any], ruling: Ruling, meters: Mapping[str, Meter]) -> Settled:
+    settlement = _settlement(message, "settled", [])
+    seats = sorted(message.seats, key=SEAT_NUMBER, reverse=True)
+    void_seats, forfeited = ruling.void_seats, ruling.forfeited
+    deal = game.deal(message, ruling)
+    link = game.link
+    stakes_cents = 0
+    envious: set[int] = set()
+    hits: list[Hit] = []
+    played: list[tuple[Seat, Outcome]] = []
+    for seat in seats:
+        number = seat.seat
+        if number in void_seats:
+            played.append((seat, Outcome(None, None, "void", game.void_lines(seat, message, ruling))))
+            continue
+        outcome = game.outcome(seat, deal)
+        stake_cents = seat.wagers.get(PROGRESSIVE)
+        if number in forfeited:
+            _forfeit(seat, outcome, game)
+            # Contributions stand: the wager was accepted, and lost (seed 002 section 10(c)).
+            stakes_cents += stake_cents or 0
+        elif stake_cents is not None and link is not None:
+            stakes_cents += stake_cents
+            envious.add(number)
+            hit = _progressive(seat, stake_cents, outcome, game)
+            if hit is not None:
+                hits.append(hit)
+        played.append((seat, outcome))
+
+    movements: tuple[LevelMovement, ...] = ()
+    if link is not None:
+        after, movements = progressive.contributions(link, meters, stakes_cents)
+        if hits:
+            settlement["awards"] = awards = progressive.awards(link, after, hits)
+            paid = {award["seat"]: award["paid_cents"] for award in awards}
+            for seat, outcome in played:
+                if seat.seat in paid:
+                    _pay_share(outcome.lines[-1], paid[seat.seat])
+        settlement["meters"] = progressive.meter_rows(link, meters, after, stakes_cents)
+    else:
+        after = dict(meters)
+    settlement["seats"] = [
+        _entry(
+            game,
+            seat.seat,
+            outcome.hand,
+            outcome.result,
+            outcome.lines,
+            progressive.envy(hits, seat.seat) if hits and seat.seat in envious else [],
+        )
+        for seat, outcome in played
+    ]
+    return Settled("settled", settlement, after, movements)
+
+
+def _progressive(seat: Seat, stake_cents: int, outcome: Outcome, game: Game[Any]) -> Hit | None:
+    """Add the line of a progressive wager; the hit it makes, if any, is still to be paid (SPEC §6.5, §6.7)."""
+    pay = None
+    if outcome.rank is not None and (seat.folded is None or game.survives_fold):
+        pay = game.progressive_pays[outcome.rank]
+    if pay is None:
+        outcome.lines.append(lost(PROGRESSIVE, stake_cents))
+        return None
+    if pay.row.pays != "share":
+        outcome.lines.append(pay.line(PROGRESSIVE, stake_cents))
+        return None
+    outcome.lines.append(won(PROGRESSIVE, stake_cents, pay.odds, 0, 0))
+    return Hit(seat.seat, outcome.hand or "", pay.row)
+
+
+def _pay_share(line: Line, paid_cents: int) -> None:
+    """Enter the award in the line that hit: the whole sum, the stake is gone."""
+    line["win_cents"] = line["paid_cents"] = paid_cents
+
+
+def _forfeit(seat: Seat, outcome: Outcome, game: Game[Any]) -> None:
+    """A player who gave information away loses every wager not yet taken back; the hand is still named (SPEC §8)."""
+    wagers, withdrawn = seat.wagers, seat.withdrawn
+    outcome.lines = [
+        returned(wager, wagers[wager], "void") if wager in withdrawn else lost(wager, wagers[wager])
+        for wager in game.line_order
+        if wager in wagers
+    ]
+    outcome.result = "fold" if outcome.result == "fold" else "lose"
+
+
+def _entry(
+    game: Game[Any], number: int, hand: str | None, result: str, lines: list[Line], envy: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """A seat of the settlement; what it was paid is every line and every envy (CONTRACT §3)."""
+    capped = limit.apply(game.limit_cents, game.limited, lines)
+    staked_cents = paid_cents = 0
+    for line in lines:
+        staked_cents += line["stake_cents"]
+        paid_cents += line["paid_cents"]
+    for each in envy:
+        paid_cents += each["paid_cents"]
+    return {
+        "seat": number,
+        "hand": hand,
+        "result": result,
+        "staked_cents": staked_cents,
+        "paid_cents": paid_cents,
+        "lines": lines,
+        "limit": capped,
+        "envy": envy,
+    }

@@ -1,0 +1,170 @@
+"""`manage.py settle FLOOR.toml ROUNDS.ndjson [--meters METERS.json]`: settle rounds without a server (CONTRACT §4).
+
+One message a line in, one settlement a line out, in order; meters carry from line to line.  Standard library and rules
+only, so that it starts at once and runs anywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Final, TextIO
+
+from jackpot.rules.definition import Definition, DefinitionRefused
+from jackpot.rules.meter import MILLION, LevelTerms, Meter, opening
+from tables.rules import door
+from tables.rules.door import InvalidJson, Refusal
+from tables.rules.floor import Floor, read_floor
+from tables.rules.settle import Settled, held_alone, settle
+
+USAGE: Final = "usage: manage.py settle FLOOR.toml ROUNDS.ndjson [--meters METERS.json]   (- is standard input)"
+METER_KEYS: Final = (
+    "value_cents",
+    "residual_millionths",
+    "reserve_cents",
+    "reserve_residual_millionths",
+    "overflow_cents",
+    "overflow_residual_millionths",
+)
+
+Meters = dict[str, dict[str, Meter]]
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the command; 0 when every line was read, 2 when the call, the floor or the meters are at fault."""
+    # A wager of thousands of digits is settled like any other, so its pay must be writable.
+    sys.set_int_max_str_digits(0)
+    try:
+        floor_file, rounds_file, meters_file = _arguments(argv)
+        floor = read_floor(_text_of(floor_file))
+        meters = _read_meters(_text_of(meters_file), floor) if meters_file else _opening_meters(floor)
+        rounds = sys.stdin.buffer if rounds_file == "-" else Path(rounds_file).open("rb")  # noqa: SIM115
+    except (DefinitionRefused, ValueError, OSError) as refusal:
+        print(refusal, file=sys.stderr)
+        return 2
+    with rounds:
+        try:
+            _settle_lines(rounds, floor, meters, sys.stdout)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # Whoever read the settlements has stopped; what is left would be lost anyway.
+            sys.stderr.close()
+            return 1
+    return 0
+
+
+def _arguments(argv: Sequence[str]) -> tuple[str, str, str | None]:
+    files: list[str] = []
+    meters: str | None = None
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        if word == "--meters" and rest and meters is None:
+            meters = rest.pop(0)
+        elif word.startswith("--meters=") and meters is None:
+            meters = word.removeprefix("--meters=")
+        elif word != "-" and word.startswith("-"):
+            raise ValueError(USAGE)
+        else:
+            files.append(word)
+    if len(files) != 2:
+        raise ValueError(USAGE)
+    return files[0], files[1], meters
+
+
+def _text_of(file: str) -> str:
+    try:
+        return Path(file).read_text("utf-8")
+    except UnicodeDecodeError as problem:
+        raise ValueError(f"{file}: not UTF-8: {problem}") from None
+
+
+def _opening_meters(floor: Floor) -> Meters:
+    return {link.code: {level.code: opening(level) for level in link.levels} for link in floor.links.values()}
+
+
+def _read_meters(text: str, floor: Floor) -> Meters:
+    """The meters to start from; what is left out is as a level opens (DECISIONS A42)."""
+    meters = _opening_meters(floor)
+    try:
+        value = door.parse(text)
+    except InvalidJson as problem:
+        raise DefinitionRefused("meters", f"not JSON: {problem}") from None
+    links = Definition(value, "", meters)
+    for link in links.values:
+        levels = Definition(links.values[link], link, meters[link])
+        for level in levels.values:
+            terms = floor.links[link].level[level]
+            meters[link][level] = _meter(Definition(levels.values[level], levels.at(level), METER_KEYS), terms)
+    return meters
+
+
+def _meter(entry: Definition, terms: LevelTerms) -> Meter:
+    def cents(key: str, default: int) -> int:
+        return entry.integer(key, 0) if key in entry.values else default
+
+    def millionths(key: str) -> int:
+        return entry.integer(key, 0, MILLION - 1) if key in entry.values else 0
+
+    return Meter(
+        cents("value_cents", terms.reset_cents),
+        millionths("residual_millionths"),
+        cents("reserve_cents", 0),
+        millionths("reserve_residual_millionths"),
+        cents("overflow_cents", 0),
+        millionths("overflow_residual_millionths"),
+    )
+
+
+def _settle_lines(lines: Iterable[bytes] | BinaryIO, floor: Floor, meters: Meters, out: TextIO) -> None:
+    references: dict[tuple[str, str], bytes] = {}
+    encode = json.JSONEncoder(separators=(",", ":")).encode
+    for raw in lines:
+        if raw.strip():
+            out.write(encode(_settle_line(raw, floor, meters, references)))
+            out.write("\n")
+
+
+def _settle_line(
+    raw: bytes, floor: Floor, meters: Meters, references: dict[tuple[str, str], bytes]
+) -> Mapping[str, Any]:
+    """The settlement or the refusal of one line; the meters of its link are moved along."""
+    try:
+        value = door.parse(raw)
+    except InvalidJson:
+        return _refused(Refusal("invalid_json", "", None))
+    message = door.read(value, floor.tables)
+    if isinstance(message, Refusal):
+        return _refused(message)
+    # A held round uses its reference up as well; a refused line does not (DECISIONS A8).
+    reference = (message.table, message.round)
+    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()
+    known = references.setdefault(reference, digest)
+    if known is not digest:
+        code = "duplicate" if known == digest else "reference_reused"
+        return _refused(Refusal(code, "/round", message.round))
+    table = floor.tables[message.table]
+    link = table.link
+    settled: Settled
+    try:
+        settled = settle(message, table, meters[link.code] if link else {})
+    except Exception:
+        # A message that the rules cannot cope with costs itself only; the error is for whoever mends them.
+        traceback.print_exc()
+        return held_alone(message, "processing_error")
+    if link is not None:
+        meters[link.code] = settled.meters
+    return settled.settlement
+
+
+def _refused(refusal: Refusal) -> dict[str, Any]:
+    return {
+        "round": refusal.round,
+        "outcome": "refused",
+        "code": refusal.code,
+        "pointer": refusal.pointer,
+    }
