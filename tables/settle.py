@@ -10,7 +10,7 @@ import hashlib
 import json
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
@@ -36,8 +36,6 @@ Meters = dict[str, dict[str, Meter]]
 
 def main(argv: Sequence[str]) -> int:
     """Run the command; 0 when every line was read, 2 when the call, the floor or the meters are at fault."""
-    # A wager of thousands of digits is settled like any other, so its pay must be writable.
-    sys.set_int_max_str_digits(0)
     try:
         floor_file, rounds_file, meters_file = _arguments(argv)
         floor = read_floor(_text_of(floor_file))
@@ -120,13 +118,27 @@ def _meter(entry: Definition, terms: LevelTerms) -> Meter:
     )
 
 
-def _settle_lines(lines: Iterable[bytes] | BinaryIO, floor: Floor, meters: Meters, out: TextIO) -> None:
+def _settle_lines(lines: BinaryIO, floor: Floor, meters: Meters, out: TextIO) -> None:
     references: dict[tuple[str, str], bytes] = {}
-    encode = json.JSONEncoder(separators=(",", ":")).encode
+    live = lines is sys.stdin.buffer  # somebody may be waiting for each answer
     for raw in lines:
         if raw.strip():
-            out.write(encode(_settle_line(raw, floor, meters, references)))
-            out.write("\n")
+            out.write(_encoded(_settle_line(raw, floor, meters, references)))
+            if live:
+                out.flush()
+
+
+def _encoded(settlement: Mapping[str, Any]) -> str:
+    try:
+        return f"{json.dumps(settlement)}\n"
+    except ValueError:
+        # Python declines to write numbers of thousands of digits; a wager that was read must have its pay written.
+        usual = sys.get_int_max_str_digits()
+        sys.set_int_max_str_digits(2 * usual)
+        try:
+            return f"{json.dumps(settlement)}\n"
+        finally:
+            sys.set_int_max_str_digits(usual)
 
 
 def _settle_line(

@@ -78,9 +78,7 @@ def _number(digits: str) -> int | TooLong:
 
 
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
-_PATIENT_DECODER: Final = json.JSONDecoder(
-    object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_number
-)
+_PATIENT_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_number)
 
 
 def parse(raw: bytes | str) -> Any:

@@ -201,9 +201,7 @@ def _link(entry: Definition, links: Mapping[str, LinkTerms], game: str, decks: i
     return link
 
 
-def _editions(
-    entry: Definition, game: type[Game[Any]], seats: int, known: Mapping[str, Edition]
-) -> dict[str, Edition]:
+def _editions(entry: Definition, game: type[Game[Any]], seats: int, known: Mapping[str, Edition]) -> dict[str, Edition]:
     """The editions a table offers, by wager; each must be of its game and for that wager."""
     place = entry.at("paytables")
     offered = Definition(entry.values.get("paytables", {}), place, (*game.required_paytables, *game.side_wagers))

@@ -1,8 +1,8 @@
 """What a game must say for itself: its cards, its wagers and what they win.
 
-Everything that is the same in every game - held reasons, void rounds, the limit, the progressive, envy, the shape of the
-settlement - is in `held`, `limit`, `settle` and `jackpot.rules.progressive`.  A game is one module with one subclass
-of `Game`, its paytables, and a line in `games`.
+What is the same in every game (held reasons, void rounds, the limit, the progressive, envy, the settlement's shape) is
+in `held`, `limit`, `settle` and `jackpot.rules.progressive`.  A game is one module with one subclass of `Game`, its
+paytables, and a line in `games`.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class Game(ABC, Generic[Deal]):
 
     def judge_round(self, message: RoundMessage, *, standing: bool, found: set[str]) -> None:
         """Add held reasons that only the whole round shows; `standing` is false where it is void."""
-        return None
+        return
 
     def copies(self, card: str) -> int:
         """How often a card may be on the table."""

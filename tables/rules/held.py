@@ -107,9 +107,7 @@ def _judge_contribution(message: RoundMessage, game: Game[Any], void_seats: froz
         if level.unreasonable_cents is None:
             continue
         if stakes_cents is None:
-            stakes_cents = sum(
-                seat.wagers.get(PROGRESSIVE, 0) for seat in message.seats if seat.seat not in void_seats
-            )
+            stakes_cents = sum(seat.wagers.get(PROGRESSIVE, 0) for seat in message.seats if seat.seat not in void_seats)
         if stakes_cents * level.rate_ppm > level.unreasonable_cents * MILLION:
             found.add("unreasonable_contribution")
 

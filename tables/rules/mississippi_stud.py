@@ -1,8 +1,8 @@
 """Mississippi Stud (SPEC §5; seed 002, Massachusetts Rules of the Game).
 
 Two cards each and three community cards; the hand is exactly those five.  An ante, then a wager of one, two or three
-times the ante on 3rd, 4th and 5th street, in order, or fold.  Beside them the 3 Card Bonus on the community cards, Cover
-All by the highest hand at the table, and the progressive.
+times the ante on 3rd, 4th and 5th street, in order, or fold.  Beside them the 3 Card Bonus on the community cards,
+Cover All by the highest hand at the table, and the progressive.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class MississippiStud(Game[Board]):
         return None
 
     def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
-        """Ante within the table's bounds, streets in order and 1, 2 or 3 times the ante, the progressive's one amount."""
+        """The ante within the table's bounds, the streets in order and one, two or three times the ante (SPEC §5)."""
         wagers = seat.wagers
         ante = wagers.get(ANTE)
         if ante is None:

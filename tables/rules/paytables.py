@@ -15,7 +15,7 @@ from typing import Any, Final
 from jackpot.rules.definition import Definition
 from jackpot.rules.paytable import MOST_ODDS, Row, read_rows
 
-EDITION_KEYS: Final = ("code", "game", "wager", "rows", "odds_by_players")
+EDITION_KEYS: Final = ("code", "game", "wager", "wager_cents", "rows", "odds_by_players")
 KINDS: Final = ("to", "for", "sum", "push")
 
 
@@ -23,7 +23,8 @@ KINDS: Final = ("to", "for", "sum", "push")
 class Edition:
     """One published edition: its game, the wager it is for, and its rows.
 
-    `wager` is `base` or the name of a side wager.  Cover All has `odds_by_players` instead of rows: for each hand the
+    `wager` is `base` or the name of a side wager.  `wager_cents` is its one amount where it has only one, as when
+    it pays fixed sums.  Cover All has `odds_by_players` instead of rows: for each hand the
     odds "to 1" for one player dealt in, two, and so on.
     """
 
@@ -32,6 +33,7 @@ class Edition:
     wager: str
     rows: tuple[Row, ...] = ()
     odds_by_players: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    wager_cents: int | None = None
 
 
 def read(definition: Mapping[str, Any], path: str = "") -> Edition:
@@ -39,7 +41,8 @@ def read(definition: Mapping[str, Any], path: str = "") -> Edition:
     entry = Definition(definition, path, EDITION_KEYS)
     code, game, wager = entry.text("code"), entry.text("game"), entry.text("wager")
     if "odds_by_players" not in entry.values:
-        return Edition(code, game, wager, rows=read_rows(entry, None, KINDS))
+        rows = read_rows(entry, None, KINDS)
+        return Edition(code, game, wager, rows=rows, wager_cents=entry.optional_integer("wager_cents", 1))
     if "rows" in entry.values:
         raise entry.refuse("rows", "does not go with odds_by_players")
     table = entry.values["odds_by_players"]
@@ -51,14 +54,6 @@ def read(definition: Mapping[str, Any], path: str = "") -> Edition:
             for place, value in hands.items(hand, required=True)
         )
     return Edition(code, game, wager, odds_by_players=odds)
-
-
-@cache
-def definitions() -> dict[str, dict[str, Any]]:
-    """The definitions of the editions published with the product, as their TOML files say them, by code."""
-    folder = Path(__file__).parent.parent / "paytables"
-    found = (tomllib.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.toml")))
-    return {definition["code"]: definition for definition in found}
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jackpot.rules.link import LinkTerms
 from tables.rules.paytables import Edition
@@ -45,7 +45,7 @@ class TableTerms:
     terms: Terms = field(default_factory=Terms)
 
     @cached_property
-    def rules(self) -> Game:
+    def rules(self) -> Game[Any]:
         """The game as this table plays it, prepared when it is first needed."""
         # Games are made from tables, so the registry can only be asked when both exist.
         from tables.rules.games import GAMES
