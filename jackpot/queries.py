@@ -1,9 +1,13 @@
 """Reading links, levels, meters and hits."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from jackpot.models import LevelTerms, Link
+from django.db import connection
+
+from accounting.rules.accounts import of_level
+from jackpot.models import Hit, LevelTerms, Link, Meter, ProgressiveEdition
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +62,234 @@ def level_definition(terms: LevelTerms) -> dict[str, Any]:
     return found | {key: value for key, value in optional.items() if value is not None}
 
 
+def link_states(code: str | None = None) -> list[dict[str, Any]]:
+    """Links as the API shows them (CONTRACT §5): each with its levels as they stand; one link where `code` is given."""
+    meters = Meter.objects.select_related("level__link").order_by("level__link__code", "level_id")
+    if code is not None:
+        meters = meters.filter(level__link__code=code)
+    found: dict[str, dict[str, Any]] = {}
+    for meter in meters:
+        link = meter.level.link
+        shown = found.setdefault(link.code, {"code": link.code, "name": link.name, "state": link.state, "levels": []})
+        shown["levels"].append(level_row(meter, link.state))
+    return list(found.values())
+
+
+def level_row(meter: Meter, state: str) -> dict[str, Any]:
+    """One level as it stands; the counts are lifetime meters and never reset."""
+    return {
+        "code": meter.level.code,
+        "value_cents": meter.value_cents,
+        "residual_millionths": meter.residual_millionths,
+        "reserve_cents": meter.reserve_cents,
+        "reserve_residual_millionths": meter.reserve_residual_millionths,
+        "overflow_cents": meter.overflow_cents,
+        "overflow_residual_millionths": meter.overflow_residual_millionths,
+        "wagers": meter.wagers,
+        "hits": meter.hits,
+        "wins_cents": meter.wins_cents,
+        "state": state,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class LinkReading:
+    """A link at one moment of its stream, and the hits since another."""
+
+    sequence: int
+    state: str
+    levels: list[dict[str, Any]]
+    hits: list[tuple[int, dict[str, Any]]]
+
+
+def reading(link_id: int, *, after_sequence: int, most_hits: int = 10_000) -> LinkReading:
+    """A link's meters as they stand, with every award after a stream sequence. Both are of one moment."""
+    meters = list(Meter.objects.select_related("level__link").filter(level__link_id=link_id).order_by("level_id"))
+    sequence = max(meter.sequence for meter in meters)
+    state = meters[0].level.link.state
+    hits = Hit.objects.select_related("link", "level").filter(
+        link_id=link_id, sequence__gt=after_sequence, sequence__lte=sequence
+    )
+    return LinkReading(
+        sequence=sequence,
+        state=state,
+        levels=[level_row(meter, state) for meter in meters],
+        hits=[(hit.sequence, award_row(hit)) for hit in hits.order_by("sequence", "order")[:most_hits]],
+    )
+
+
+def award_row(hit: Hit) -> dict[str, Any]:
+    """An award as its settlement shows it (CONTRACT §3), with the link, table and round it belongs to."""
+    return {
+        "order": hit.order,
+        "seat": hit.seat,
+        "level": hit.level.code,
+        "hand": hit.hand,
+        "share_ppm": hit.share_ppm,
+        "meter_before_cents": hit.meter_before_cents,
+        "paid_cents": hit.paid_cents,
+        "meter_after_cents": hit.meter_after_cents,
+        "seed": {
+            "reserve_cents": hit.seed_reserve_cents,
+            "house_cents": hit.seed_house_cents,
+            "overflow_cents": hit.seed_overflow_cents,
+        },
+        "hit": hit.reference,
+        "link": hit.link.code,
+        "table": hit.table,
+        "round": hit.round,
+        "dealt_at": hit.dealt_at.isoformat(),
+    }
+
+
+def link_key(code: str) -> tuple[int, int] | None:
+    """The ids of a link and its stream; None where there is no such link."""
+    return Link.objects.filter(code=code).values_list("id", "stream_id").first()
+
+
+def links_with_terms(code: str | None = None) -> list[dict[str, Any]]:
+    """Links as pages show them: as the API does, and with paytable, wager, stream and the terms of each level."""
+    terms = {
+        (row.level.link_id, row.level.code): row
+        for row in LevelTerms.objects.filter(in_force__upper_inf=True).select_related("level")
+    }
+    links = {link.code: link for link in Link.objects.select_related("paytable")}
+    found = link_states(code)
+    for shown in found:
+        link = links[shown["code"]]
+        shown |= {
+            "id": link.pk,
+            "stream_id": link.stream_id,
+            "paytable": link.paytable.code,
+            "wager_cents": link.paytable.wager_cents,
+            "decks": link.decks,
+            "opened_at": link.opened_at,
+        }
+        for level in shown["levels"]:
+            level |= level_definition(terms[link.pk, level["code"]])
+            level["room"] = _room(level["value_cents"], level["reset_cents"], level.get("limit_cents"))
+    return found
+
+
+def _room(value_cents: int, reset_cents: int, limit_cents: int | None) -> float:
+    """How far a meter has come from its reset to its limit, in percent, for drawing only."""
+    if not limit_cents or limit_cents <= reset_cents:
+        return 0.0
+    return round(min(100.0, max(0.0, 100 * (value_cents - reset_cents) / (limit_cents - reset_cents))), 2)
+
+
+def last_hits(*, link: str | None = None, before: int | None = None, limit: int = 12) -> list[dict[str, Any]]:
+    """The latest awards, newest first, with the state each has reached; `before` is the key of the last one seen."""
+    hits = Hit.objects.select_related("link", "level").prefetch_related("steps").order_by("-id")
+    if link is not None:
+        hits = hits.filter(link__code=link)
+    if before is not None:
+        hits = hits.filter(id__lt=before)
+    return [
+        award_row(hit) | {"id": hit.pk, "state": max(hit.steps.all(), key=lambda step: step.pk).state}
+        for hit in hits[:limit]
+    ]
+
+
+def hit_by_reference(reference: str) -> Hit | None:
+    """A hit by the link's code and its number, such as `ms-mg01-000007`."""
+    link, _, number = reference.rpartition("-")
+    if not (link and number.isascii() and number.isdecimal() and len(number) < 19):
+        return None
+    return Hit.objects.filter(link__code=link, number=int(number)).first()
+
+
+@dataclass(frozen=True, slots=True)
+class LevelBalance:
+    """What the ledger owes on a level against what its meter shows, in whole cents, at one moment."""
+
+    link: str
+    level: str
+    meter_cents: int
+    liability_cents: int
+    reserve_meter_cents: int
+    reserve_cents: int
+    overflow_meter_cents: int
+    overflow_cents: int
+
+    @property
+    def agrees(self) -> bool:
+        """Whether liability, reserve and overflow in the ledger equal the meter (SPEC §3)."""
+        return (self.liability_cents, self.reserve_cents, self.overflow_cents) == (
+            self.meter_cents, self.reserve_meter_cents, self.overflow_meter_cents,
+        )  # fmt: skip
+
+
+# One statement, so that meters and totals are of one moment while rounds go on being settled.
+LIABILITIES = """
+    WITH owed AS (
+        SELECT account.owner, account.kind, sum(total.credit_cents - total.debit_cents)::bigint AS cents
+        FROM accounting_account account JOIN accounting_total total ON total.account_id = account.id
+        WHERE account.kind IN ('liability', 'reserve', 'overflow') GROUP BY account.owner, account.kind
+    )
+    SELECT link.code, level.code, meter.value_cents, coalesce(liability.cents, 0), meter.reserve_cents,
+        coalesce(reserve.cents, 0), meter.overflow_cents, coalesce(overflow.cents, 0)
+    FROM jackpot_level level JOIN jackpot_link link ON link.id = level.link_id
+    JOIN jackpot_meter meter ON meter.level_id = level.id
+    LEFT JOIN owed liability ON liability.owner = link.code || '/' || level.code AND liability.kind = 'liability'
+    LEFT JOIN owed reserve ON reserve.owner = link.code || '/' || level.code AND reserve.kind = 'reserve'
+    LEFT JOIN owed overflow ON overflow.owner = link.code || '/' || level.code AND overflow.kind = 'overflow'
+    ORDER BY link.code, level.id
+"""
+
+
+def liabilities() -> list[LevelBalance]:
+    """Every level with its liability, reserve and overflow in the ledger beside the meter."""
+    with connection.cursor() as cursor:
+        cursor.execute(LIABILITIES)
+        return [LevelBalance(*row) for row in cursor.fetchall()]
+
+
+# The meter after the last event of each of at most `points` equal runs of the stream, counted back from what it shows.
+SERIES = """
+    WITH moves AS (
+        SELECT transfer.sequence, CASE WHEN transfer.credit_id = account.id THEN transfer.amount_cents
+            ELSE -transfer.amount_cents END AS cents
+        FROM accounting_account account
+        JOIN accounting_transfer transfer ON account.id IN (transfer.credit_id, transfer.debit_id)
+        WHERE account.code = %(account)s AND transfer.stream_id = %(stream)s
+            AND transfer.sequence > %(after)s AND transfer.sequence <= %(upto)s
+    ), runs AS (
+        SELECT max(sequence) AS sequence, sum(cents)::bigint AS cents FROM moves
+        GROUP BY (sequence - %(after)s - 1) / %(width)s
+    )
+    SELECT runs.sequence, event.recorded_at,
+        %(value)s - coalesce(sum(runs.cents) OVER (
+            ORDER BY runs.sequence DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::bigint
+    FROM runs JOIN accounting_event event ON event.stream_id = %(stream)s AND event.sequence = runs.sequence
+    ORDER BY runs.sequence
+"""
+
+
+def meter_series(meter: Meter, *, events: int, points: int = 400) -> list[tuple[int, datetime, int]]:
+    """A meter over the last events of its stream: sequence, time and whole cents, at most `points` of them."""
+    link = meter.level.link
+    after = max(0, meter.sequence - events)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            SERIES,
+            {
+                "account": of_level(link.code, meter.level.code, "liability"),
+                "stream": link.stream_id,
+                "after": after,
+                "upto": meter.sequence,
+                "width": max(1, -(-(meter.sequence - after) // points)),
+                "value": meter.value_cents,
+            },
+        )
+        return cursor.fetchall()
+
+
+def meters_of(link: str) -> list[Meter]:
+    """The meters of a link in the order of its levels."""
+    return list(Meter.objects.select_related("level__link").filter(level__link__code=link).order_by("level_id"))
+
+
+def editions() -> list[ProgressiveEdition]:
+    """Every progressive paytable edition on record with its games."""
+    return list(ProgressiveEdition.objects.prefetch_related("games"))

@@ -9,7 +9,7 @@ class AuditRecord(models.Model):
     recorded_at = models.DateTimeField()
     actor = models.CharField(max_length=150)
     action = models.CharField(max_length=60)
-    subject = models.CharField(max_length=150)
+    subject = models.CharField(max_length=160)
     detail = models.JSONField(default=dict)
 
     class Meta:

@@ -15,7 +15,7 @@ SHA256 = 32
 class Stream(models.Model):
     """One order of events: a link, or a table that is on no link. Its row is what settling locks."""
 
-    code = models.CharField(max_length=40, unique=True)
+    code = models.CharField(max_length=64, unique=True)
     next_sequence = models.BigIntegerField(default=1)
     head = models.BinaryField(max_length=SHA256)
     terms_version = models.BigIntegerField(default=1)
@@ -47,7 +47,7 @@ class Event(models.Model):
     stream = unguarded("accounting.Stream")
     sequence = models.BigIntegerField()
     kind = models.CharField(max_length=12, choices=Kind)
-    subject = models.CharField(max_length=120)
+    subject = models.CharField(max_length=160)
     gaming_date = models.DateField()
     original_date = models.DateField(null=True)
     recorded_at = models.DateTimeField()
@@ -86,9 +86,9 @@ class Account(models.Model):
         RESERVE = "reserve"
         OVERFLOW = "overflow"
 
-    code = models.CharField(max_length=80, unique=True)
+    code = models.CharField(max_length=160, unique=True)
     kind = models.CharField(max_length=20, choices=Kind)
-    owner = models.CharField(max_length=60, blank=True)
+    owner = models.CharField(max_length=140, blank=True)
 
     class Meta:
         ordering = ["code"]

@@ -8,11 +8,11 @@ class Property(models.Model):
     """One casino. One service serves one property, so there is one row at most."""
 
     only = models.BooleanField(default=True, unique=True, editable=False)
-    code = models.CharField(max_length=16, unique=True)
-    name = models.CharField(max_length=100)
+    code = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=200)
     time_zone = models.CharField(max_length=64)
     gaming_day_starts = models.TimeField()
-    jurisdiction = models.CharField(max_length=16)
+    jurisdiction = models.CharField(max_length=64)
     opened_at = models.DateTimeField()
 
     class Meta:

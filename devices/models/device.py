@@ -6,7 +6,7 @@ from django.db import models
 class Device(models.Model):
     """A shuffler, shoe or table controller. A demo key works in demo mode only; only its SHA-256 is kept."""
 
-    code = models.CharField(max_length=64, unique=True)
+    code = models.CharField(max_length=80, unique=True)
     tables = models.ManyToManyField("tables.Table", related_name="devices")
     demo_key_digest = models.BinaryField(max_length=32, null=True, unique=True)
     enrolled_at = models.DateTimeField()
@@ -23,8 +23,8 @@ class SignificantEvent(models.Model):
 
     recorded_at = models.DateTimeField()
     code = models.CharField(max_length=40)
-    table = models.CharField(max_length=40, blank=True)
-    device = models.CharField(max_length=64, blank=True)
+    table = models.CharField(max_length=64, blank=True)
+    device = models.CharField(max_length=80, blank=True)
     detail = models.JSONField(default=dict)
 
     class Meta:
@@ -33,3 +33,10 @@ class SignificantEvent(models.Model):
 
     def __str__(self) -> str:
         return self.code
+
+
+class Heartbeat(models.Model):
+    """When a process that must keep running was last seen at work: the sweep proves broker, beat and worker alive."""
+
+    name = models.CharField(max_length=20, primary_key=True)
+    seen_at = models.DateTimeField()

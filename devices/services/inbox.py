@@ -28,6 +28,15 @@ class Arrival:
 
 ACCEPTED, DUPLICATE, REUSED = "accepted", "duplicate", "reused"
 
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of an arrival, and the message that its reference stands for."""
+
+    status: str
+    message_id: int
+
+
 # References go in sorted, so that two batches that share some never wait for each other in a circle.
 STORE = """
     WITH receipt AS (SELECT nextval('devices_receipt') AS number),
@@ -56,16 +65,16 @@ STORE = """
         SELECT stream_id, receipt.number, position, message_id, received_at
         FROM incoming JOIN fresh USING (message_id) CROSS JOIN receipt
     )
-    SELECT position FROM incoming JOIN fresh USING (message_id)
+    SELECT position, message_id FROM incoming JOIN fresh USING (message_id)
 """
 COMPARE = """
-    SELECT wanted.position, reference.digest
+    SELECT wanted.position, reference.digest, reference.message_id
     FROM unnest(%s::int[], %s::bigint[], %s::text[], %s::text[]) AS wanted (position, table_id, reference, kind)
     JOIN devices_reference reference USING (table_id, reference, kind)
 """
 
 
-def accept(arrivals: Sequence[Arrival]) -> list[str]:
+def accept(arrivals: Sequence[Arrival]) -> list[Verdict]:
     """Store messages in one transaction and say of each whether it is accepted, a duplicate or a reused reference.
 
     When this returns, every accepted message is durable and queued in this order. On any error nothing is stored.
@@ -75,7 +84,7 @@ def accept(arrivals: Sequence[Arrival]) -> list[str]:
     return _retrying(_accept_once, arrivals)
 
 
-def _accept_once(arrivals: Sequence[Arrival]) -> list[str]:
+def _accept_once(arrivals: Sequence[Arrival]) -> list[Verdict]:
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(STORE, {
             "stream": [arrival.stream_id for arrival in arrivals],
@@ -89,9 +98,8 @@ def _accept_once(arrivals: Sequence[Arrival]) -> list[str]:
             "digest": [arrival.digest for arrival in arrivals],
             "position": list(range(len(arrivals))),
         })  # fmt: skip
-        accepted = {position for (position,) in cursor.fetchall()}
-        known = {position: arrival for position, arrival in enumerate(arrivals) if position not in accepted}
-        digests: dict[int, bytes] = {}
+        verdicts = {position: Verdict(ACCEPTED, message_id) for position, message_id in cursor.fetchall()}
+        known = {position: arrival for position, arrival in enumerate(arrivals) if position not in verdicts}
         if known:
             cursor.execute(COMPARE, [
                 list(known),
@@ -99,14 +107,13 @@ def _accept_once(arrivals: Sequence[Arrival]) -> list[str]:
                 [arrival.reference for arrival in known.values()],
                 [arrival.kind for arrival in known.values()],
             ])  # fmt: skip
-            digests = {position: bytes(digest) for position, digest in cursor.fetchall()}
-    return [
-        ACCEPTED if position in accepted else DUPLICATE if digests[position] == arrival.digest else REUSED
-        for position, arrival in enumerate(arrivals)
-    ]
+            for position, digest, message_id in cursor.fetchall():
+                same = bytes(digest) == arrivals[position].digest
+                verdicts[position] = Verdict(DUPLICATE if same else REUSED, message_id)
+    return [verdicts[position] for position in range(len(arrivals))]
 
 
-def _retrying(act: Callable[[Sequence[Arrival]], list[str]], arrivals: Sequence[Arrival]) -> list[str]:
+def _retrying(act: Callable[[Sequence[Arrival]], list[Verdict]], arrivals: Sequence[Arrival]) -> list[Verdict]:
     """Deadlocks and serialization failures say that nothing happened: try again."""
     for attempt in range(TRIES):
         try:

@@ -3,8 +3,11 @@
 import os
 
 from django.core.asgi import get_asgi_application
+from django.utils.module_loading import import_string
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
 os.environ.setdefault("JACKPOT_ROLE", "web")
 
-application = get_asgi_application()
+# Rounds take a way of their own (ARCHITECTURE §8); everything else is Django's.
+_django = get_asgi_application()
+application = import_string("devices.asgi.Posting")(_django)

@@ -13,8 +13,8 @@ class Link(models.Model):
         OPEN = "open"
         CLOSED = "closed"
 
-    code = models.CharField(max_length=40, unique=True)
-    name = models.CharField(max_length=100)
+    code = models.CharField(max_length=64, unique=True)
+    name = models.CharField(max_length=200)
     paytable = models.ForeignKey("jackpot.ProgressiveEdition", on_delete=models.PROTECT, related_name="links")
     decks = models.SmallIntegerField()
     envy_scope = models.CharField(max_length=10, default="table")
@@ -46,7 +46,7 @@ class Level(models.Model):
 
     link = models.ForeignKey(Link, on_delete=models.PROTECT, related_name="levels")
     paytable = models.ForeignKey("jackpot.ProgressiveEdition", on_delete=models.PROTECT, related_name="+")
-    code = models.CharField(max_length=30)
+    code = models.CharField(max_length=64)
 
     class Meta:
         ordering = ["link", "id"]

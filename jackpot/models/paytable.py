@@ -7,7 +7,7 @@ from django.db.models import Q
 class ProgressiveEdition(models.Model):
     """What hands pay from a link's levels. `definition` is the edition as read; `digest` is its SHA-256."""
 
-    code = models.CharField(max_length=40, unique=True)
+    code = models.CharField(max_length=64, unique=True)
     wager_cents = models.BigIntegerField()
     definition = models.JSONField()
     digest = models.BinaryField(max_length=32)
@@ -37,7 +37,7 @@ class ProgressiveLevel(models.Model):
     """A level that the edition pays from; a link on the edition has exactly these."""
 
     edition = models.ForeignKey(ProgressiveEdition, on_delete=models.PROTECT, related_name="levels")
-    code = models.CharField(max_length=30)
+    code = models.CharField(max_length=64)
 
     class Meta:
         constraints = [models.UniqueConstraint(name="an_edition_names_a_level_once", fields=["edition", "code"])]

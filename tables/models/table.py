@@ -9,9 +9,9 @@ from django.db.models import F, Q
 class WagerEdition(models.Model):
     """A published paytable of a base or side wager. `definition` is the edition as read; `digest` is its SHA-256."""
 
-    code = models.CharField(max_length=40, unique=True)
+    code = models.CharField(max_length=64, unique=True)
     game = models.CharField(max_length=30)
-    wager = models.CharField(max_length=30)
+    wager = models.CharField(max_length=40)
     definition = models.JSONField()
     digest = models.BinaryField(max_length=32)
     published_at = models.DateTimeField()
@@ -34,7 +34,7 @@ class Table(models.Model):
         OPEN = "open"
         CLOSED = "closed"
 
-    code = models.CharField(max_length=40, unique=True)
+    code = models.CharField(max_length=64, unique=True)
     game = models.CharField(max_length=30)
     decks = models.SmallIntegerField()
     link = models.ForeignKey("jackpot.Link", on_delete=models.PROTECT, null=True, blank=True, related_name="tables")
@@ -93,7 +93,7 @@ class TablePaytable(models.Model):
     terms = models.ForeignKey(TableTerms, on_delete=models.PROTECT, related_name="paytables")
     game = models.CharField(max_length=30)
     seats = models.SmallIntegerField()
-    wager = models.CharField(max_length=30)
+    wager = models.CharField(max_length=40)
     edition = models.ForeignKey(WagerEdition, on_delete=models.PROTECT, related_name="+")
 
     class Meta:

@@ -17,7 +17,7 @@ from jackpot.rules.meter import Meter
 from jackpot.services import meters
 from tables.models import Hold
 from tables.rules import books, games
-from tables.rules.message import RoundMessage
+from tables.rules.message import RoundMessage, instant
 from tables.rules.settle import settle
 from tables.services import terms
 from tables.services.terms import StreamTerms, TableInForce, TermsInForce
@@ -73,7 +73,7 @@ class StreamHead:
 
 def dated(message: RoundMessage, received_at: datetime, table: TableInForce) -> Dated:
     """Date a round by its deal, or by receipt when it was dealt in the future or before the table existed."""
-    dealt_at = datetime.fromisoformat(message.dealt_at)
+    dealt_at = instant(message.dealt_at)
     misdated = dealt_at > received_at + AHEAD_AT_MOST or dealt_at < table.opened_at
     return Dated(dealt_at, received_at if misdated else dealt_at, misdated)
 

@@ -131,3 +131,22 @@ def rules_terms(table: models.Table, terms: models.TableTerms, link: LinkTerms |
         links[link.code] = link
     editions = {edition.code: paytables.read(edition.definition) for edition in offered.values()}
     return floor.table_terms(definition, links, editions)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A table as it stands now: where its messages belong and the terms they are read under."""
+
+    table_id: int
+    stream_id: int
+    terms: floor.TableTerms
+
+
+def now_in_force() -> dict[str, Standing]:
+    """Every table by its code, with the terms in force now."""
+    found = {}
+    versions = models.Table.objects.values_list("stream_id", "stream__terms_version").distinct()
+    for stream_id, version in versions:
+        for table in of_stream(stream_id, version).tables.values():
+            found[table.code] = Standing(table.id, stream_id, table.editions[-1].terms)
+    return found

@@ -1,0 +1,206 @@
+"""Reading a POST of round messages and wording its answer (CONTRACT §5). No database, no framework.
+
+Between the two stands `devices.services.inbox.accept`, which may be handed the messages of many requests at once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from devices.services.directory import Caller, Directory
+from devices.services.inbox import ACCEPTED, DUPLICATE, Arrival, Verdict
+from tables.rules import door
+from tables.rules.door import Refusal
+
+MOST_MESSAGES = 1_000
+
+encode = msgspec.json.Encoder(order="sorted").encode
+decode_value = msgspec.json.Decoder().decode
+decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An answer in the form of RFC 9457; nothing was stored."""
+
+    status: int
+    code: str
+    detail: str
+    pointer: str | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def body(self) -> dict[str, Any]:
+        """The problem's JSON object."""
+        pointer = {} if self.pointer is None else {"pointer": self.pointer}
+        return {
+            "type": "about:blank",
+            "title": TITLES.get(self.status, "Refused"),
+            "status": self.status,
+            "code": self.code,
+            "detail": self.detail,
+            **pointer,
+            **self.extra,
+        }
+
+
+TITLES = {
+    400: "Bad request",
+    401: "Unauthorized",
+    403: "Forbidden",
+    409: "Conflict",
+    413: "Too large",
+    422: "Refused at the door",
+    503: "Try again",
+}
+
+DETAILS = {
+    "invalid_json": "a round message is a JSON object",
+    "missing_field": "this key is required",
+    "unknown_field": "no such key; unknown keys are refused",
+    "invalid_value": "this value is not one the contract allows",
+    "unknown_table": "no such table in this property",
+    "duplicate_seat": "this seat is already in the message",
+    "reference_reused": "this reference was used for other content",
+}
+
+
+@dataclass(slots=True)
+class Item:
+    """One message of a post: refused, or on its way to the inbox."""
+
+    round: str | None
+    table: str | None
+    refusal: Refusal | None = None
+    arrival: Arrival | None = None
+
+
+@dataclass(slots=True)
+class Post:
+    """A post as read: its messages in order, and whether it was one object or an array."""
+
+    single: bool
+    items: list[Item]
+
+    @property
+    def arrivals(self) -> list[Arrival]:
+        """The messages to be stored, in order."""
+        return [item.arrival for item in self.items if item.arrival is not None]
+
+
+def read(body: bytes, caller: Caller, directory: Directory, received_at: datetime) -> Post | Problem:
+    """Read a post; a Problem where all of it is refused. Each message is judged at the door by itself."""
+    single = not body.lstrip()[:1] == b"["
+    try:
+        raws = [body] if single else [bytes(raw) for raw in decode_array(body)]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return Problem(400, "invalid_json", "the body is not JSON", "")
+    if len(raws) > MOST_MESSAGES:
+        return Problem(413, "too_many_messages", f"{MOST_MESSAGES:,} messages at most ({len(raws):,} sent)")
+    items = []
+    for raw in raws:
+        try:
+            value, canonical = strict(raw)
+        except door.InvalidJson:
+            return Problem(400, "invalid_json", "the body is not JSON, repeats a key, or holds NaN", "")
+        item = _item(value, canonical, raw, directory, received_at, caller)
+        if item.table in directory.addresses and item.table not in caller.tables:
+            return Problem(403, "not_your_table", f"this device may not post for table {item.table}", "/table")
+        items.append(item)
+    return Post(single, items)
+
+
+def strict(raw: bytes) -> tuple[Any, bytes]:
+    """A JSON value and its canonical bytes. InvalidJson for repeated keys, NaN and whatever is not JSON.
+
+    The fast decoder keeps the last of repeated keys. Where no backslash is about, a key that was dropped shows in the
+    number of quotes; otherwise the strict reader decides.
+    """
+    try:
+        value = decode_value(raw)
+        canonical: bytes = encode(value)
+    except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError, OverflowError):
+        value = door.parse(raw)
+        return value, _canonical(value)
+    if b"\\" in raw or raw.count(b'"') != canonical.count(b'"'):
+        value = door.parse(raw)
+        canonical = _canonical(value)
+    return value, canonical
+
+
+def _canonical(value: Any) -> bytes:
+    try:
+        return encode(value)
+    except (UnicodeError, ValueError, OverflowError, RecursionError):
+        raise door.InvalidJson from None
+
+
+def _item(
+    value: Any, canonical: bytes, raw: bytes, directory: Directory, received_at: datetime, caller: Caller
+) -> Item:
+    message = door.read(value, directory.terms)
+    if isinstance(message, Refusal):
+        table = value.get("table") if isinstance(value, dict) else None
+        return Item(message.round, table if isinstance(table, str) else None, refusal=message)
+    address = directory.addresses[message.table]
+    return Item(
+        message.round,
+        message.table,
+        arrival=Arrival(
+            stream_id=address.stream_id,
+            table_id=address.table_id,
+            reference=message.round,
+            device_id=caller.id,
+            device_sequence=message.sequence,
+            received_at=received_at,
+            raw=raw,
+            digest=sha256(canonical).digest(),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is sent back."""
+
+    status: int
+    body: Any
+    problem: bool = False
+
+
+def receipts(post: Post, verdicts: Sequence[Verdict]) -> list[dict[str, Any]]:
+    """One receipt a message, in order; `verdicts` are the inbox's, one for each arrival."""
+    remaining = iter(verdicts)
+    found = []
+    for index, item in enumerate(post.items):
+        receipt: dict[str, Any] = {"index": index, "round": item.round, "table": item.table}
+        if item.refusal is not None:
+            receipt |= {"status": "refused", "code": item.refusal.code, "pointer": item.refusal.pointer}
+        else:
+            receipt["status"] = status = next(remaining).status
+            if status not in (ACCEPTED, DUPLICATE):
+                receipt |= {"code": "reference_reused", "pointer": "/round"}
+        found.append(receipt)
+    return found
+
+
+def answer(post: Post, verdicts: Sequence[Verdict]) -> Answer:
+    """The answer to a post: an array always 202 with its receipts, a single message by what became of it."""
+    found = receipts(post, verdicts)
+    if not post.single:
+        return Answer(202, found)
+    receipt = found[0]
+    if receipt["status"] == ACCEPTED:
+        return Answer(202, receipt)
+    if receipt["status"] == DUPLICATE:
+        return Answer(200, receipt)
+    code = receipt["code"]
+    status = 422 if receipt["status"] == "refused" else 409
+    problem = Problem(status, code, DETAILS[code], receipt["pointer"], {
+        key: receipt[key] for key in ("index", "round", "table")
+    })  # fmt: skip
+    # RFC 9457 wants the HTTP status under `status`; the receipt's own word goes beside it.
+    return Answer(status, problem.body() | {"receipt": receipt["status"]}, problem=True)

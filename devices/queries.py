@@ -1,0 +1,168 @@
+"""Reading messages, their rounds wherever they stand, and whether the service is well."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from django.db import connection
+
+from devices.models import Message
+from tables.queries import payouts
+from tables.queries.explanations import explanation
+
+SETTLEMENTS = """
+    SELECT message_id, settlement FROM tables_round WHERE message_id = ANY(%(ids)s)
+    UNION ALL SELECT message_id, settlement FROM tables_hold WHERE message_id = ANY(%(ids)s)
+"""
+
+
+def settlements(message_ids: Collection[int]) -> dict[int, bytes]:
+    """The settlement of each message that has one, as its JSON bytes; a released round's stands before its hold's."""
+    with connection.cursor() as cursor:
+        cursor.execute(SETTLEMENTS, {"ids": list(message_ids)})
+        found: dict[int, bytes] = {}
+        for message_id, settlement in cursor.fetchall():
+            found.setdefault(message_id, bytes(settlement))
+        return found
+
+
+def boards(message_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
+    """The community cards of each message, in the order they were dealt."""
+    found = Message.objects.filter(id__in=message_ids).values_list("id", "raw")
+    return {message_id: tuple(msgspec.json.decode(bytes(raw))["community"]) for message_id, raw in found}
+
+
+SHOW = """
+    SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
+        round.sequence, round.outcome, round.settlement, hold.settlement, message.id, round.stream_id
+    FROM devices_reference reference
+    JOIN devices_message message ON message.id = reference.message_id
+    JOIN tables_table tabl ON tabl.id = reference.table_id
+    JOIN accounting_stream stream ON stream.id = message.stream_id
+    LEFT JOIN tables_round round ON round.message_id = message.id
+    LEFT JOIN tables_hold hold ON hold.message_id = message.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundShown:
+    """A round wherever it stands: queued, held, settled or void. `sequence` is None while it is queued or held."""
+
+    message_id: int
+    stream_id: int | None
+    round: str
+    table: str
+    state: str
+    received_at: datetime
+    stream: str
+    sequence: int | None
+    raw: bytes
+    settlement: bytes | None
+
+    @property
+    def message(self) -> Any:
+        """The message as its JSON value."""
+        return msgspec.json.decode(self.raw)
+
+    def shown(self) -> dict[str, Any]:
+        """The round in the form of CONTRACT §5."""
+        return {
+            "round": self.round,
+            "table": self.table,
+            "state": self.state,
+            "received_at": self.received_at.isoformat(),
+            "stream": self.stream,
+            "sequence": self.sequence,
+            "message": self.message,
+            "settlement": None if self.settlement is None else msgspec.json.decode(self.settlement),
+        }
+
+
+def _shown(row: tuple[Any, ...]) -> RoundShown:
+    reference, table, received_at, raw, stream, sequence, outcome, settled, held, message_id, stream_id = row
+    settlement = settled if settled is not None else held
+    return RoundShown(
+        message_id=message_id,
+        stream_id=stream_id,
+        round=reference,
+        table=table,
+        state=outcome or ("held" if held is not None else "queued"),
+        received_at=received_at,
+        stream=stream,
+        sequence=sequence,
+        raw=bytes(raw),
+        settlement=None if settlement is None else bytes(settlement),
+    )
+
+
+def round_of(table: str, reference: str) -> RoundShown | None:
+    """A round by its table and the controller's own reference."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            SHOW + " WHERE tabl.code = %s AND reference.reference = %s AND reference.kind = 'result'",
+            [table, reference],
+        )
+        row = cursor.fetchone()
+    return _shown(row) if row else None
+
+
+def round_at(path: str) -> RoundShown | None:
+    """A round by `TABLE/REFERENCE`, where either may itself hold a slash that was percent-encoded."""
+    parts = path.split("/")
+    for cut in range(1, len(parts)):
+        found = round_of("/".join(parts[:cut]), "/".join(parts[cut:]))
+        if found is not None:
+            return found
+    return None
+
+
+def rounds_on(stream: str, *, after_sequence: int, limit: int) -> list[RoundShown]:
+    """Settled and void rounds of a stream in its order, after a sequence."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
+                round.sequence, round.outcome, round.settlement, NULL, message.id, round.stream_id
+            FROM tables_round round
+            JOIN accounting_stream stream ON stream.id = round.stream_id
+            JOIN devices_message message ON message.id = round.message_id
+            JOIN tables_table tabl ON tabl.id = round.table_id
+            WHERE stream.code = %s AND round.sequence > %s ORDER BY round.sequence LIMIT %s
+            """,
+            [stream, after_sequence, limit],
+        )
+        return [_shown(row) for row in cursor.fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What the database says of the service."""
+
+    queued: int
+    oldest_received_at: datetime | None
+    swept_at: datetime | None
+    has_floor: bool
+
+
+def health() -> Health:
+    """The queue, the last sign of life of broker, beat and worker together, and whether a floor is there."""
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            SELECT count(*), min(received_at), (SELECT seen_at FROM devices_heartbeat WHERE name = 'sweep'),
+                EXISTS (SELECT FROM accounting_property)
+            FROM devices_queued
+        """)
+        return Health(*cursor.fetchone())
+
+
+def explanation_of(payout_id: str) -> dict[str, Any] | None:
+    """How a payout was reached, with the message it came from; None where there is no such payout."""
+    shown = payouts.by_id(payout_id)
+    if shown is None:
+        return None
+    found = round_of(shown["table"], shown["round"])
+    assert found is not None, "a payout's round has a message"
+    explained = explanation(payout_id, found.message)
+    return explained | {"message": found.message, "received_at": found.received_at.isoformat()}

@@ -1,0 +1,46 @@
+"""Keys and people for demo mode: derived from the installation's secret, so a second start gives the same ones."""
+
+import hmac
+from hashlib import sha256
+from typing import Any
+
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.utils import timezone
+
+from accounting.rules.people import ROLES
+from devices.models import Device
+from devices.services.directory import key_digest
+from tables.models import Table
+
+
+@transaction.atomic
+def ensure() -> dict[str, Any]:
+    """One device and key a table, one person a role; the `devices` and `people` of demo.json (CONTRACT §5)."""
+    devices = {}
+    for table in Table.objects.order_by("code"):
+        key = _derived(f"device key of {table.code}")
+        device, _ = Device.objects.update_or_create(
+            code=f"demo-{table.code}",
+            defaults={"demo_key_digest": key_digest(key)},
+            create_defaults={"demo_key_digest": key_digest(key), "enrolled_at": timezone.now()},
+        )
+        device.tables.set([table])
+        devices[table.code] = {"api_key": key}
+    return {"devices": devices, "people": [_person(role, title) for role, title in ROLES.items()]}
+
+
+def _person(role: str, title: str) -> dict[str, Any]:
+    password = f"{role}-{_derived(f'password of {role}')[:8]}"
+    user, _ = User.objects.get_or_create(username=role, defaults={"first_name": "Demo", "last_name": title})
+    if not user.check_password(password):
+        user.set_password(password)
+        user.save()
+    group, _ = Group.objects.get_or_create(name=role)
+    user.groups.set([group])
+    return {"username": role, "password": password, "roles": [role]}
+
+
+def _derived(purpose: str) -> str:
+    return hmac.new(settings.SECRET_KEY.encode(), purpose.encode(), sha256).hexdigest()[:32]

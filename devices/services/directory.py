@@ -1,0 +1,99 @@
+"""Who may post for which table, and under which terms a message is read: kept for a second, so a post costs no query."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Lock
+
+from django.conf import settings
+
+from devices.models import Device
+from tables.rules.table import TableTerms
+from tables.services import terms
+
+FRESH_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A device that proved who it is: the tables it may post for, by code."""
+
+    id: int
+    code: str
+    tables: frozenset[str]
+
+    @property
+    def is_authenticated(self) -> bool:
+        """Devices stand where REST framework expects a user."""
+        return True
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where messages of a table belong."""
+
+    table_id: int
+    stream_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """One reading of tables and devices."""
+
+    terms: Mapping[str, TableTerms]
+    addresses: Mapping[str, Address]
+    callers: Mapping[bytes, Caller]
+    read_at: float
+
+
+_kept: Directory | None = None
+_reading = Lock()
+
+
+def current() -> Directory:
+    """The directory, not older than a second. One thread reads it anew, the others wait for it."""
+    global _kept
+    with _reading:
+        if _kept is None or time.monotonic() - _kept.read_at >= FRESH_SECONDS:
+            _kept = _read()
+        return _kept
+
+
+def is_stale() -> bool:
+    """Whether `current` would read the database."""
+    return _kept is None or time.monotonic() - _kept.read_at >= FRESH_SECONDS
+
+
+def forget() -> None:
+    """Read anew at the next call."""
+    global _kept
+    _kept = None
+
+
+def caller(authorization: str, directory: Directory) -> Caller | None:
+    """The device behind an `Authorization: Api-Key KEY` header; None where the key is missing, unknown or not for us."""
+    scheme, _, key = authorization.partition(" ")
+    if scheme.lower() != "api-key" or not settings.DEMO:
+        return None
+    return directory.callers.get(key_digest(key.strip()))
+
+
+def key_digest(key: str) -> bytes:
+    """What is kept of a demo key."""
+    return sha256(key.encode()).digest()
+
+
+def _read() -> Directory:
+    read_at = time.monotonic()
+    found = terms.now_in_force()
+    callers = {}
+    for device in Device.objects.exclude(demo_key_digest=None).prefetch_related("tables"):
+        codes = frozenset(table.code for table in device.tables.all())
+        callers[bytes(device.demo_key_digest or b"")] = Caller(device.pk, device.code, codes)
+    return Directory(
+        terms={code: item.terms for code, item in found.items()},
+        addresses={code: Address(item.table_id, item.stream_id) for code, item in found.items()},
+        callers=callers,
+        read_at=read_at,
+    )

@@ -1,0 +1,63 @@
+"""What the settling worker does: woken for one stream, or sweeping over all of them."""
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from celery import shared_task
+from celery.signals import worker_ready
+from django.db import OperationalError, close_old_connections, connection
+from django.utils import timezone
+
+from devices.services import intake
+from jackpot.services import listening
+from tables.services import terms
+
+
+@shared_task
+def settle(stream_id: int) -> int:
+    """Empty one stream's queue; the number of messages dealt with. What another worker is at is left to it."""
+    return _safely(lambda: empty(stream_id, clock=timezone.now))
+
+
+@shared_task
+def sweep() -> int:
+    """Empty every queue that nobody was woken for, and leave a sign of life."""
+
+    def sweep_all() -> int:
+        intake.beat("sweep", timezone.now())
+        return sum(empty(stream, clock=timezone.now) for stream in intake.streams_waiting())
+
+    return _safely(sweep_all)
+
+
+def empty(stream_id: int, *, clock: Callable[[], datetime]) -> int:
+    """Settle batch after batch until the stream's queue is empty, telling whoever listens after each commit."""
+    dealt_with = 0
+    while True:
+        taken = intake.settle_next(stream_id, clock=clock)
+        if taken.batch.settled or taken.batch.held:
+            dealt_with += taken.batch.settled + taken.batch.held
+            listening.tell(stream_id, taken.batch.last_sequence)
+        elif not taken.more:
+            # Whatever came while the last batch committed was seen by this last look.
+            return dealt_with
+
+
+def _safely(act: Callable[[], int]) -> int:
+    """Start from a live connection and drop every kept state after an error: nothing half-known survives."""
+    close_old_connections()
+    try:
+        return act()
+    except Exception as error:
+        terms.forget()
+        if isinstance(error, OperationalError):
+            connection.close()
+        raise
+
+
+@worker_ready.connect
+def look_at_once(sender: Any, **kwargs: Any) -> None:
+    """A worker that starts does not wait for a wake: messages may have waited for it."""
+    if "settle" in {queue.name for queue in sender.task_consumer.queues}:
+        sweep.delay()

@@ -1,0 +1,121 @@
+"""Links and their meters over HTTP (CONTRACT §5)."""
+
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.db import connections
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.urls import path
+from django.views.decorators.http import require_GET
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from jackpot import queries
+from jackpot.feeds import feed
+
+
+class LevelShown(serializers.Serializer[Any]):
+    """A level as it stands."""
+
+    code = serializers.CharField()
+    value_cents = serializers.IntegerField()
+    residual_millionths = serializers.IntegerField()
+    reserve_cents = serializers.IntegerField()
+    reserve_residual_millionths = serializers.IntegerField()
+    overflow_cents = serializers.IntegerField()
+    overflow_residual_millionths = serializers.IntegerField()
+    wagers = serializers.IntegerField(help_text="accepted progressive wagers of settled rounds, for ever")
+    hits = serializers.IntegerField(help_text="awards of any share, for ever")
+    wins_cents = serializers.IntegerField()
+    state = serializers.CharField()
+
+
+class LinkShown(serializers.Serializer[Any]):
+    """A link with its levels."""
+
+    code = serializers.CharField()
+    name = serializers.CharField()
+    state = serializers.CharField()
+    levels = LevelShown(many=True)
+
+
+class LinkPage(serializers.Serializer[Any]):
+    """A list of links; they fit on one page."""
+
+    items = LinkShown(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class Links(APIView):
+    """Every link of the property."""
+
+    @extend_schema(responses=LinkPage)
+    def get(self, request: Request) -> Response:
+        """Links with their levels."""
+        return Response({"items": queries.link_states(), "next": None})
+
+
+class OneLink(APIView):
+    """One link."""
+
+    @extend_schema(responses=LinkShown)
+    def get(self, request: Request, code: str) -> Response:
+        """A link with its levels."""
+        found = queries.link_states(code)
+        if not found:
+            raise NotFound(f"no link {code}")
+        return Response(found[0])
+
+
+class LinkStream(APIView):
+    """Server-sent events of a link: `meter`, `hit` and `state`."""
+
+    @extend_schema(
+        responses={(200, "text/event-stream"): str},
+        parameters=[OpenApiParameter("Last-Event-ID", int, OpenApiParameter.HEADER)],
+    )
+    def get(self, request: Request, code: str) -> Response:
+        """The event stream; served by `stream`, this entry documents it and checks who asks."""
+        found = queries.link_key(code)
+        if found is None:
+            raise NotFound(f"no link {code}")
+        return Response({"link_id": found[0], "stream_id": found[1]})
+
+
+_asks = LinkStream.as_view()
+
+
+@require_GET
+async def stream(request: HttpRequest, code: str) -> HttpResponseBase:
+    """The event stream of a link. It holds no database connection while it is open."""
+    allowed = await sync_to_async(_ask)(request, code)
+    if allowed.status_code != 200:
+        return allowed
+    source = feed(code, allowed.data["link_id"], allowed.data["stream_id"])
+    resumed = request.headers.get("Last-Event-ID", "")
+    last_event_id = int(resumed) if resumed.isascii() and resumed.isdigit() and len(resumed) < 19 else None
+    return StreamingHttpResponse(
+        source.events(last_event_id),
+        content_type="text/event-stream",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+def _ask(request: HttpRequest, code: str) -> Any:
+    try:
+        answer = _asks(request, code=code)
+        answer.render()
+        return answer
+    finally:
+        connections.close_all()
+
+
+urlpatterns = [
+    path("links", Links.as_view(), name="links"),
+    path("links/<path:code>/stream", stream, name="link-stream"),
+    path("links/<path:code>", OneLink.as_view(), name="link"),
+]

@@ -1,0 +1,124 @@
+"""Live meters for browsers and signs: one reading a change and link, however many are watching (ARCHITECTURE §6)."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from asgiref.sync import sync_to_async
+from django.db import DatabaseError, connections
+
+from jackpot.queries import LinkReading, reading
+from jackpot.services.listening import HUB
+
+log = structlog.get_logger()
+
+COMMENT_SECONDS = 5.0
+COALESCE_SECONDS = 0.1  # a busy link shows ten values a second: more cannot be read
+LOOK_AGAIN_SECONDS = 1.0  # when no notification came through
+MOST_WAITING = 512  # a browser that reads no more is cut off; it resumes with Last-Event-ID
+
+
+def message(kind: str, sequence: int, data: dict[str, Any]) -> str:
+    """One server-sent event; its id is the stream sequence (CONTRACT §5)."""
+    return f"id: {sequence}\nevent: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
+
+
+def worded(link: str, read: LinkReading, *, with_state: bool) -> list[str]:
+    """The events of a reading: every award, then each level as it stands after it."""
+    events = [message("hit", sequence, award) for sequence, award in read.hits]
+    if with_state:
+        events.append(message("state", read.sequence, {"link": link, "state": read.state}))
+    events += [message("meter", read.sequence, {"link": link, **level}) for level in read.levels]
+    return events
+
+
+def _read(link_id: int, after_sequence: int) -> LinkReading:
+    try:
+        return reading(link_id, after_sequence=after_sequence)
+    finally:
+        connections.close_all()  # a stream that stays open must not keep a connection
+
+
+read_link = sync_to_async(_read, thread_sensitive=False)
+
+
+@dataclass(slots=True)
+class Feed:
+    """The readings of one link, handed to every browser that watches it."""
+
+    link: str
+    link_id: int
+    stream_id: int
+    watching: set[asyncio.Queue[str | None]] = field(default_factory=set)
+    task: asyncio.Task[None] | None = None
+
+    async def events(self, last_event_id: int | None) -> AsyncIterator[str]:
+        """Events for one browser: what it missed, the current state, then every change."""
+        queue: asyncio.Queue[str | None] = asyncio.Queue(MOST_WAITING)
+        self.watching.add(queue)
+        if self.task is None or self.task.done():
+            self.task = asyncio.create_task(self._follow())
+        try:
+            # Watching before reading: an award may be sent twice, under the same id, but is never missed.
+            now = await read_link(self.link_id, 2**62 if last_event_id is None else last_event_id)
+            yield "retry: 1000\n\n"
+            for event in worded(self.link, now, with_state=True):
+                yield event
+            while True:
+                try:
+                    event = await asyncio.wait_for(queue.get(), COMMENT_SECONDS)
+                except TimeoutError:
+                    yield ": still here\n\n"
+                    continue
+                if event is None:
+                    return
+                yield event
+        finally:
+            self.watching.discard(queue)
+
+    async def _follow(self) -> None:
+        heard = HUB.subscribe(self.stream_id)
+        told: LinkReading | None = None
+        try:
+            while self.watching:
+                heard.clear()
+                try:
+                    if told is None:
+                        told = await read_link(self.link_id, 2**62)
+                    now = await read_link(self.link_id, told.sequence)
+                except DatabaseError as error:
+                    log.warning("meters_not_read", link=self.link, error=str(error))
+                    await asyncio.sleep(LOOK_AGAIN_SECONDS)
+                    continue
+                if (now.sequence, now.state) != (told.sequence, told.state):
+                    for event in worded(self.link, now, with_state=now.state != told.state):
+                        self._hand_out(event)
+                    told = now
+                try:
+                    await asyncio.wait_for(heard.wait(), LOOK_AGAIN_SECONDS)
+                    await asyncio.sleep(COALESCE_SECONDS)
+                except TimeoutError:
+                    continue
+        finally:
+            HUB.unsubscribe(self.stream_id, heard)
+
+    def _hand_out(self, event: str) -> None:
+        for queue in list(self.watching):
+            try:
+                queue.put_nowait(event)
+            except asyncio.QueueFull:
+                self.watching.discard(queue)
+                while not queue.empty():
+                    queue.get_nowait()
+                queue.put_nowait(None)
+
+
+FEEDS: dict[int, Feed] = {}
+
+
+def feed(link: str, link_id: int, stream_id: int) -> Feed:
+    """The feed of a link in this process."""
+    return FEEDS.setdefault(link_id, Feed(link, link_id, stream_id))

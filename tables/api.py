@@ -1,0 +1,105 @@
+"""The payout history over HTTP (CONTRACT §5). Explanations need messages, so they are in `devices.api`."""
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from django.http import HttpResponseBase, StreamingHttpResponse
+from django.urls import path
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from tables.queries import payouts
+from tables.queries.payouts import BadFilter
+
+
+class PayoutShown(serializers.Serializer[Any]):
+    """Winnings of one line, or one envy entry, without the stake."""
+
+    id = serializers.CharField()
+    round = serializers.CharField()
+    table = serializers.CharField()
+    link = serializers.CharField(allow_null=True)
+    level = serializers.CharField(allow_null=True)
+    seat = serializers.IntegerField()
+    hand = serializers.CharField(allow_null=True)
+    kind = serializers.CharField()
+    cents = serializers.IntegerField()
+    state = serializers.CharField()
+    slip = serializers.CharField(allow_null=True)
+    dealt_at = serializers.DateTimeField()
+
+
+class PayoutPage(serializers.Serializer[Any]):
+    """Payouts, newest first."""
+
+    items = PayoutShown(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class Csv(BaseRenderer):
+    """Says that the list comes as CSV too; the rows are streamed by the view itself."""
+
+    media_type = "text/csv"
+    format = "csv"
+    charset = "utf-8"
+
+    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
+        """Only an error comes here: its words."""
+        return str(data).encode()
+
+
+class Line:
+    """A file that hands every row back to whoever writes it."""
+
+    def write(self, text: str) -> str:
+        """The row as CSV text."""
+        return text
+
+
+def csv_rows(found: Iterator[dict[str, Any]]) -> Iterator[str]:
+    """One header row, then the payouts."""
+    writer = csv.writer(Line())
+    yield writer.writerow(payouts.COLUMNS)
+    for row in found:
+        yield writer.writerow(["" if row[name] is None else row[name] for name in payouts.COLUMNS])
+
+
+class Payouts(APIView):
+    """The payout history."""
+
+    renderer_classes = [JSONRenderer, Csv]
+    content_negotiation_class = DefaultContentNegotiation
+
+    @extend_schema(
+        parameters=[OpenApiParameter(name, str) for name in payouts.FILTERS] + [OpenApiParameter("limit", int)],
+        responses=PayoutPage,
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """A page of payouts, newest first; `Accept: text/csv` streams all that match."""
+        filters = {name: str(value) for name, value in request.query_params.items() if name not in ("limit", "format")}
+        limit = request.query_params.get("limit", "100")
+        if not (limit.isascii() and limit.isdigit() and len(limit) < 5 and 1 <= int(limit) <= payouts.MOST):
+            raise ValidationError({"limit": f"a whole number from 1 to {payouts.MOST} is expected"})
+        try:
+            if getattr(request.accepted_renderer, "format", "") == "csv":
+                payouts.page(filters, limit=1)  # a bad filter is refused before the download begins
+                rows = csv_rows(payouts.every(filters))
+                return StreamingHttpResponse(
+                    rows,
+                    content_type="text/csv; charset=utf-8",
+                    headers={"Content-Disposition": 'attachment; filename="payouts.csv"'},
+                )
+            found = payouts.page(filters, limit=int(limit))
+        except BadFilter as refusal:
+            raise ValidationError({refusal.name: refusal.detail}) from refusal
+        return Response({"items": found.items, "next": found.next})
+
+
+urlpatterns = [path("payouts", Payouts.as_view(), name="payouts")]

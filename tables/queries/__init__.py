@@ -1,0 +1,1 @@
+"""Reading tables, rounds, holds and payouts."""
