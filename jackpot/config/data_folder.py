@@ -15,6 +15,7 @@ class DataFolder:
         self.postgres = self.path / "postgres"
         self.logs = self.path / "logs"
         self.demo = self.path / "demo.json"
+        self.floor = self.path / "floor.toml"  # the floor this database was opened with
         self.state = self.path / "up.json"
         self.lock = self.path / "up.lock"
 

@@ -1,7 +1,6 @@
 """A PostgreSQL server of our own in the data folder, on a Unix socket, from binaries that came with the packages.
 
-The server outlives whoever started it: the next command adopts it, also after `kill -9`. It refuses to run as root, so root
-starts it inside a user namespace where root's files look like nobody's, and where there are none, as nobody itself.
+The server outlives whoever started it: the next command adopts it, also after `kill -9`.
 """
 
 import contextlib
@@ -9,7 +8,6 @@ import fcntl
 import hashlib
 import importlib.util
 import os
-import pwd
 import re
 import shutil
 import signal
@@ -24,6 +22,8 @@ from urllib.parse import quote
 
 import psutil
 import psycopg
+
+from jackpot.config.server_user import ServerUser, server_user
 
 USER = "jackpot"
 DATABASE = "jackpot"
@@ -141,7 +141,7 @@ class EmbeddedPostgres:
             yield
 
     def _launch(self) -> None:
-        as_whom = _identity()
+        as_whom = server_user()
         made = self._made_by()
         binaries = find_binaries(made)
         for folder in (self.data, self.socket):
@@ -157,7 +157,7 @@ class EmbeddedPostgres:
             self._process = subprocess.Popen(
                 [*as_whom.prefix, str(binaries / "postgres"), "-D", str(self.data), *arguments],
                 cwd="/", env=_environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True, **as_whom.drop,
+                start_new_session=True, **as_whom.options(),
             )  # fmt: skip
 
     def _made_by(self) -> int | None:
@@ -169,7 +169,7 @@ class EmbeddedPostgres:
         except (OSError, ValueError) as error:
             raise DatabaseProblem(f"{self.data} is not a PostgreSQL data folder: {error}.") from error
 
-    def _initialise(self, binaries: Path, as_whom: "_Identity") -> None:
+    def _initialise(self, binaries: Path, as_whom: ServerUser) -> None:
         """Make the data folder beside its place and move it in whole: a start that was interrupted leaves nothing half made."""
         version = major_version(binaries)
         draft = self.folder / "data.new"
@@ -184,9 +184,9 @@ class EmbeddedPostgres:
             *as_whom.prefix, str(binaries / "initdb"), "-D", str(draft), "-U", USER, "--auth=trust",
             "--encoding=UTF8", *locale, *([] if self.durable else ["--no-sync"]),
         ]  # fmt: skip
-        made = subprocess.run(command, cwd="/", env=_environment(), capture_output=True, text=True, **as_whom.drop)
+        made = subprocess.run(command, cwd="/", env=_environment(), capture_output=True, text=True, **as_whom.options())
         if made.returncode:
-            raise DatabaseProblem(f"PostgreSQL could not make {self.data}:\n{made.stderr.strip()}")
+            raise DatabaseProblem(f"PostgreSQL could not make {self.data}{_unreachable(as_whom)}:\n{made.stderr.strip()}")
         self.data.rmdir()
         draft.rename(self.data)
 
@@ -303,32 +303,9 @@ def _children(process: psutil.Process) -> list[psutil.Process]:
         return []
 
 
+def _unreachable(as_whom: ServerUser) -> str:
+    return " (as nobody: folder and program must be outside root's own folder)" if as_whom.owner else ""
+
+
 def _environment() -> dict[str, str]:
     return {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C", "TZ": "UTC"}
-
-
-class _Identity:
-    """As whom the server runs: a command to put in front, or a user to become."""
-
-    def __init__(self, prefix: list[str] | None = None, user: pwd.struct_passwd | None = None) -> None:
-        self.prefix = prefix or []
-        self.user = user
-        self.drop: dict[str, Any] = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []} if user else {}
-
-    def own(self, folder: Path) -> None:
-        """Give the folder to whom the server runs as."""
-        if self.user is not None:
-            os.chown(folder, self.user.pw_uid, self.user.pw_gid)
-
-
-def _identity() -> _Identity:
-    """Ourselves; for root a namespace that maps root to nobody (initdb wants an id that has a name), or nobody itself."""
-    if os.geteuid() != 0:
-        return _Identity()
-    nobody = pwd.getpwnam("nobody")
-    prefix = ["unshare", "--user", f"--map-user={nobody.pw_uid}", f"--map-group={nobody.pw_gid}"]
-    if os.environ.get("JACKPOT_PG_AS") != "nobody":
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            if subprocess.run([*prefix, "true"], capture_output=True, timeout=5).returncode == 0:
-                return _Identity(prefix=prefix)
-    return _Identity(user=nobody)

@@ -1,0 +1,44 @@
+"""What `up` does to a database before anything is served: migrate it and, when it is empty, give it a floor; keys and people for the demo."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+import django
+from django.apps import apps
+from django.conf import settings
+from django.core.management import CommandError, call_command
+from django.utils.module_loading import import_string
+
+from jackpot.config.data_folder import write_private
+
+
+def main(argv: list[str]) -> int:
+    """Bring the database up to date; write demo.json when this is a demo. Exit code 1 with the reason on standard error."""
+    options = argparse.ArgumentParser()
+    options.add_argument("--floor", type=Path)
+    options.add_argument("--base-url", required=True)
+    wanted = options.parse_args(argv)
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
+    django.setup()
+    try:
+        call_command("migrate", interactive=False, verbosity=0)
+        if wanted.floor is not None and not apps.get_model("accounting", "Property").objects.exists():
+            call_command("load_floor", str(wanted.floor))
+            settings.DATA.floor.write_bytes(wanted.floor.read_bytes())
+    except CommandError as refused:
+        print(refused, file=sys.stderr)
+        return 1
+    if settings.DEMO:
+        demo = {"base_url": wanted.base_url, **import_string("devices.services.demo.ensure")()}
+        write_private(settings.DATA.demo, json.dumps(demo, indent=1))
+    else:
+        settings.DATA.demo.unlink(missing_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
