@@ -118,6 +118,21 @@ def round_at(path: str) -> RoundShown | None:
     return None
 
 
+def rounds_named(reference: str, *, limit: int = 20) -> list[tuple[str, str]]:
+    """Rounds that carry a reference, as table and reference, whatever the table and wherever they stand."""
+    with connection.cursor() as cursor:
+        cursor.execute(NAMED, [reference, limit])
+        return cursor.fetchall()
+
+
+# The reference is unique per table, so this is one look-up by key for each table, however many rounds there are.
+NAMED = """
+    SELECT tabl.code, named.reference FROM tables_table tabl
+    JOIN devices_reference named ON named.table_id = tabl.id AND named.reference = %s AND named.kind = 'result'
+    ORDER BY tabl.code LIMIT %s
+"""
+
+
 def rounds_on(stream: str, *, after_sequence: int, limit: int) -> list[RoundShown]:
     """Settled and void rounds of a stream in its order, after a sequence."""
     with connection.cursor() as cursor:

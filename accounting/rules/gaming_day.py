@@ -8,3 +8,8 @@ def gaming_date(at: datetime, *, zone: ZoneInfo, starts: time) -> date:
     """Name the gaming day of an instant: before the boundary it is still the day that began the day before."""
     local = at.astimezone(zone)
     return local.date() if local.time() >= starts else local.date() - timedelta(days=1)
+
+
+def began(day: date, *, zone: ZoneInfo, starts: time) -> datetime:
+    """The instant at which a gaming day began."""
+    return datetime.combine(day, starts, zone)

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db import connection
 
 from jackpot.rules.paytable import FIVE_CARD_HANDS
-from tables.models import Hold
+from tables.models import Hold, Payout, Round
 
 COUNTED_ANEW_SECONDS = 5
 
@@ -120,6 +120,28 @@ def rounds_of_table(table: str, *, before: datetime, limit: int = 50) -> list[Ro
     with connection.cursor() as cursor:
         cursor.execute(OF_TABLE, [table, before, limit])
         return [_line(row) for row in cursor.fetchall()]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The rounds just before and after one on its stream, each by table and reference."""
+
+    previous: tuple[str, str] | None
+    following: tuple[str, str] | None
+
+
+def neighbours(stream_id: int, sequence: int) -> Neighbours:
+    """The rounds next to a sequence of a stream; other events between them are passed over."""
+    rounds = Round.objects.filter(stream_id=stream_id).values_list("table__code", "reference")
+    return Neighbours(
+        rounds.filter(sequence__lt=sequence).order_by("-sequence").first(),
+        rounds.filter(sequence__gt=sequence).order_by("sequence").first(),
+    )
+
+
+def payouts_of(stream_id: int, sequence: int) -> list[Payout]:
+    """The payouts of one round in settlement order."""
+    return list(Payout.objects.filter(stream_id=stream_id, sequence=sequence).order_by("line"))
 
 
 def _line(row: tuple[Any, ...]) -> RoundLine:

@@ -123,6 +123,13 @@ def _table(wanted: floor.TableTerms, at: datetime, path: str) -> bool:
     return True
 
 
+def opening_definition(stream_id: int) -> dict[str, Any]:
+    """What the stream of a table that is on no link was opened with: the table as its first terms had it."""
+    table = models.Table.objects.get(stream_id=stream_id, link=None)
+    first = table.terms.prefetch_related("paytables__edition").order_by("id")[0]
+    return _definition(kept_terms.rules_terms(table, first, None))
+
+
 def _publish(edition: paytables.Edition, at: datetime) -> models.WagerEdition:
     definition = paytables.definitions()[edition.code]
     digest = sha256(encode(definition)).digest()

@@ -53,6 +53,7 @@ class StreamTerms:
     zone: ZoneInfo
     day_starts: time
     link: str | None
+    link_terms: LinkTerms | None
     link_is_open: bool
     levels: dict[str, int]
     tables: dict[int, TableInForce]
@@ -99,6 +100,7 @@ def _read(stream_id: int) -> StreamTerms:
         zone=ZoneInfo(home.time_zone),
         day_starts=home.gaming_day_starts,
         link=link.code if link else None,
+        link_terms=link_terms,
         link_is_open=link is not None and link.is_open,
         levels=link.level_ids if link else {},
         tables=found,

@@ -1,0 +1,89 @@
+"""Checking the inbox: every accepted message is where it must be, once (ARCHITECTURE §4.1, §4.3)."""
+
+from hashlib import sha256
+
+from django.db import connection
+
+from devices.posting import strict
+from devices.services.verification import Counts, Difference
+from tables.rules.settle import settle
+from tables.services import terms
+from tables.services.rounds import dated, decode, encode
+
+# What only the running house or a crash can know is not judged again.
+NOT_REPLAYED = {"link_not_open", "table_closed", "lock_mismatch", "processing_error"}
+
+ASTRAY = """
+    SELECT message.id, message.reference, count(round.message_id), count(hold.message_id), count(queued.message_id)
+    FROM devices_message message
+    LEFT JOIN tables_round round ON round.message_id = message.id
+    LEFT JOIN tables_hold hold ON hold.message_id = message.id
+    LEFT JOIN devices_queued queued ON queued.message_id = message.id
+    GROUP BY message.id
+    HAVING count(round.message_id) + count(hold.message_id) + count(queued.message_id) <> 1
+    ORDER BY message.id LIMIT 1
+"""
+UNREFERENCED = """
+    SELECT coalesce(message.id, reference.message_id), coalesce(message.reference, reference.reference)
+    FROM devices_message message
+    FULL JOIN devices_reference reference ON reference.message_id = message.id
+        AND reference.table_id = message.table_id AND reference.reference = message.reference
+        AND reference.kind = message.kind AND reference.digest = message.digest
+    WHERE message.id IS NULL OR reference.message_id IS NULL LIMIT 1
+"""
+HELD = """
+    SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
+        message.stream_id, hold.reasons, hold.settlement, stream.terms_version
+    FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
+    JOIN accounting_stream stream ON stream.id = message.stream_id
+    WHERE message.id > %s ORDER BY message.id LIMIT 1000
+"""
+
+
+def verify_inbox() -> Counts:
+    """Compare messages, references, queue, rounds and holds. Difference names the first message astray."""
+    counts = Counts()
+    with connection.cursor() as cursor:
+        cursor.execute(ASTRAY)
+        if row := cursor.fetchone():
+            message_id, reference, rounds, holds, queued = row
+            raise Difference(
+                f"message {message_id} ({reference})",
+                "where it is",
+                "settled, held or queued, once",
+                f"{rounds} rounds, {holds} holds, {queued} in the queue",
+            )
+        cursor.execute(UNREFERENCED)
+        if row := cursor.fetchone():
+            raise Difference(f"message {row[0]} ({row[1]})", "reference and message", "the same", "one without the other")
+        cursor.execute("SELECT count(*) FROM devices_message")
+        counts.messages = cursor.fetchone()[0]
+    last = 0
+    while held := _held(last):
+        for row in held:
+            _check_hold(row)
+        counts.holds += len(held)
+        last = held[-1][0]
+    return counts
+
+
+def _held(after: int) -> list[tuple]:  # type: ignore[type-arg]
+    with connection.cursor() as cursor:
+        cursor.execute(HELD, [after])
+        return cursor.fetchall()
+
+
+def _check_hold(row: tuple) -> None:  # type: ignore[type-arg]
+    message_id, reference, raw, digest, received_at, table_id, stream_id, reasons, settlement, version = row
+    where = f"held message {message_id} ({reference})"
+    value, canonical = strict(bytes(raw))
+    if sha256(canonical).digest() != bytes(digest):
+        raise Difference(where, "digest of the message", sha256(canonical).digest(), bytes(digest))
+    if NOT_REPLAYED & set(reasons):
+        return
+    table = terms.of_stream(stream_id, version).tables[table_id]
+    message = decode(bytes(raw))
+    edition = table.at(dated(message, received_at, table).counts_at)
+    again = settle(message, edition.terms, {}).settlement
+    if encode(again) != bytes(settlement):
+        raise Difference(where, "why it is held", encode(again).decode(), bytes(settlement).decode(errors="replace"))

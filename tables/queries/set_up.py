@@ -1,0 +1,57 @@
+"""Reading how the house is set up: tables with the terms in force, and the editions they pay by."""
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from tables.models import TableTerms, WagerEdition
+from tables.rules.table import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class TableInForce:
+    """A table with the terms in force: amounts in whole cents, editions by wager, and the terms that are not default."""
+
+    code: str
+    game: str
+    state: str
+    link: str | None
+    decks: int
+    seats: int
+    minimum_cents: int
+    maximum_cents: int
+    since: datetime
+    paytables: list[tuple[str, str]]
+    chosen: dict[str, Any]
+
+
+def tables_in_force() -> list[TableInForce]:
+    """Every table by code with its terms in force."""
+    usual = {field.name: field.default for field in fields(Terms)}
+    terms = (
+        TableTerms.objects.filter(in_force__upper_inf=True)
+        .select_related("table__link")
+        .prefetch_related("paytables__edition")
+        .order_by("table__code")
+    )
+    return [
+        TableInForce(
+            code=row.table.code,
+            game=row.game,
+            state=row.table.state,
+            link=row.table.link.code if row.table.link else None,
+            decks=row.table.decks,
+            seats=row.seats,
+            minimum_cents=row.minimum_cents,
+            maximum_cents=row.maximum_cents,
+            since=row.in_force.lower,
+            paytables=[(offered.wager, offered.edition.code) for offered in row.paytables.all()],
+            chosen={name: value for name, value in row.terms.items() if usual.get(name) != value},
+        )
+        for row in terms
+    ]
+
+
+def editions() -> list[WagerEdition]:
+    """Every base and side-wager edition on record, by code."""
+    return list(WagerEdition.objects.all())
