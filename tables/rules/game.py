@@ -60,7 +60,7 @@ class Game(ABC, Generic[Deal]):
     dealer_cards: ClassVar[tuple[int, ...]] = (0,)
     # Ranks five cards of one deck and completes every hand, so a link's paytable can fit (SPEC §6.9).
     carries_progressive: ClassVar[bool] = False
-    # Irregularities that void the round, and whether one misdealt hand does so whatever the table's terms say (SPEC §8).
+    # Irregularities that void the round, and whether a misdealt hand does so whatever the terms say (SPEC §8).
     void_the_round: ClassVar[frozenset[str]] = VOID_THE_ROUND
     a_misdeal_voids_all: ClassVar[bool] = False
 
@@ -102,7 +102,6 @@ class Game(ABC, Generic[Deal]):
 
     def judge_round(self, message: RoundMessage, *, standing: bool, found: set[str]) -> None:
         """Add held reasons that only the whole round shows; `standing` is false where it is void."""
-        return
 
     def copies(self, card: str) -> int:
         """How often a card may be on the table."""

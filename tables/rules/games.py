@@ -4,9 +4,24 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from tables.rules.boston_5_stud import Boston5Stud
+from tables.rules.double_down_stud import DoubleDownStud
 from tables.rules.game import Game
+from tables.rules.let_it_ride import LetItRide
+from tables.rules.mini_tex import MiniTex
 from tables.rules.mississippi_stud import MississippiStud
+from tables.rules.red_dog import RedDog
+from tables.rules.three_card_poker import ThreeCardPoker
 
 GAMES: Final[dict[str, type[Game[Any]]]] = {
-    MississippiStud.title: MississippiStud,
+    game.title: game
+    for game in (
+        MississippiStud,
+        LetItRide,
+        DoubleDownStud,
+        Boston5Stud,
+        ThreeCardPoker,
+        MiniTex,
+        RedDog,
+    )
 }

@@ -129,6 +129,12 @@ def three_card_strength(total: int) -> int:
     return MIXED_THREE[total & RANKS_MASK]
 
 
+def three_card_name(rank: int) -> str:
+    """The name of a three-card class where a mini royal is just the highest straight flush."""
+    name = THREE_CARD_NAMES[rank]
+    return "straight_flush" if name == "mini_royal" else name
+
+
 def weigh(cards: Iterable[str]) -> int:
     """The sum of the cards' weights."""
     return sum(WEIGHT[card] for card in cards)

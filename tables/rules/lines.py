@@ -40,6 +40,11 @@ class Pay:
         }
 
 
+def paid_or_lost(pay: Pay | None, wager: str, stake_cents: int) -> Line:
+    """The line of a wager by the row that pays it, lost if there is none."""
+    return pay.line(wager, stake_cents) if pay is not None else lost(wager, stake_cents)
+
+
 def won(wager: str, stake_cents: int, odds: str | None, win_cents: int, paid_cents: int) -> Line:
     """A wager that won `win_cents`, of which `paid_cents` with any stake are handed over."""
     return {
