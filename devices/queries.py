@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from django.db import connection
 
-from devices.models import Message
+from devices.models import Message, SignificantEvent
 from tables.queries import payouts
 from tables.queries.explanations import explanation
 
@@ -181,3 +181,58 @@ def explanation_of(payout_id: str) -> dict[str, Any] | None:
     assert found is not None, "a payout's round has a message"
     explained = explanation(payout_id, found.message)
     return explained | {"message": found.message, "received_at": found.received_at.isoformat()}
+
+
+@dataclass(frozen=True, slots=True)
+class Gateway:
+    """A device with the tables it posts for, and the last message that came from it."""
+
+    code: str
+    tables: str
+    enrolled_at: datetime
+    demo: bool
+    last_at: datetime | None
+    last_round: str | None
+    last_table: str | None
+
+
+# The last message of each of a device's tables by its reference's key would need an order by time; the newest message
+# of a stream is found by its settled round instead, and what is still queued by the queue.
+GATEWAYS = """
+    SELECT device.code, string_agg(tabl.code, ', ' ORDER BY tabl.code), device.enrolled_at,
+        device.demo_key_digest IS NOT NULL, max(last.received_at),
+        (array_agg(last.reference ORDER BY last.received_at DESC NULLS LAST))[1],
+        (array_agg(tabl.code ORDER BY last.received_at DESC NULLS LAST))[1]
+    FROM devices_device device
+    LEFT JOIN devices_device_tables held ON held.device_id = device.id
+    LEFT JOIN tables_table tabl ON tabl.id = held.table_id
+    LEFT JOIN LATERAL (
+        SELECT message.received_at, message.reference FROM tables_round round
+        JOIN devices_message message ON message.id = round.message_id
+        WHERE round.table_id = tabl.id ORDER BY round.dealt_at DESC LIMIT 1
+    ) last ON true
+    GROUP BY device.id ORDER BY device.code
+"""
+
+
+def gateways() -> list[Gateway]:
+    """Every device by code, with its last settled message."""
+    with connection.cursor() as cursor:
+        cursor.execute(GATEWAYS)
+        return [Gateway(*row) for row in cursor.fetchall()]
+
+
+def queues() -> list[tuple[str, int, datetime]]:
+    """Streams with messages that wait: code, how many, and when the oldest came."""
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            SELECT stream.code, count(*), min(queued.received_at) FROM devices_queued queued
+            JOIN accounting_stream stream ON stream.id = queued.stream_id GROUP BY stream.code ORDER BY 3
+        """)
+        return cursor.fetchall()
+
+
+def significant_events(*, before: int | None = None, limit: int = 50) -> list[SignificantEvent]:
+    """Significant events, newest first, by key below `before`."""
+    events = SignificantEvent.objects.order_by("-id")
+    return list((events.filter(id__lt=before) if before is not None else events)[:limit])

@@ -5,8 +5,12 @@ import os
 from django.core.asgi import get_asgi_application
 from django.utils.module_loading import import_string
 
+from jackpot.config import celery
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
 os.environ.setdefault("JACKPOT_ROLE", "web")
+
+celery.app.set_default()  # wakes are published from this process
 
 # Rounds take a way of their own (ARCHITECTURE §8); everything else is Django's.
 _django = get_asgi_application()

@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db import connection
 
 from jackpot.rules.paytable import FIVE_CARD_HANDS
-from tables.models import Hold, Payout, Round
+from tables.models import Hold, Payout, Round, Table
 
 COUNTED_ANEW_SECONDS = 5
 
@@ -62,6 +62,11 @@ def _rounds_since(day_began: datetime) -> dict[int, int]:
     with connection.cursor() as cursor:
         cursor.execute(ROUNDS_SINCE, [day_began])
         return dict(cursor.fetchall())
+
+
+def table_exists(code: str) -> bool:
+    """Whether the floor has a table of this code."""
+    return Table.objects.filter(code=code).exists()
 
 
 @dataclass(frozen=True, slots=True)
