@@ -229,7 +229,7 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Progressive jackpots",
     "DESCRIPTION": "Rounds in, settlements out; meters, hits and payouts. Amounts are whole cents; errors are RFC 9457.",
     "VERSION": "1",
-    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.IsAuthenticated"],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api/v1",
     "SWAGGER_UI_DIST": "SIDECAR",

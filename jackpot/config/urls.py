@@ -5,6 +5,7 @@ from importlib.util import find_spec
 
 from django.urls import include, path
 from django.urls.resolvers import URLPattern, URLResolver
+from django.utils.module_loading import import_string
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 APPS = ("devices", "tables", "jackpot", "accounting")
@@ -18,7 +19,7 @@ def _of(module: str) -> list[URLPattern | URLResolver]:
 
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("", include("django_prometheus.urls")),
+    path("metrics", import_string("devices.api.health.metrics"), name="metrics"),
     path("api/v1/schema", SpectacularAPIView.as_view(), name="schema"),
     path("api/v1/docs", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="api-docs"),
     *(path("api/v1/", include(patterns)) for app in APPS if (patterns := _of(f"{app}.api"))),
