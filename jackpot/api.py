@@ -53,7 +53,7 @@ class LinkPage(serializers.Serializer[Any]):
 class Links(APIView):
     """Every link of the property."""
 
-    @extend_schema(responses=LinkPage)
+    @extend_schema(responses=LinkPage, operation_id="links_list")
     def get(self, request: Request) -> Response:
         """Links with their levels."""
         return Response({"items": queries.link_states(), "next": None})
