@@ -36,7 +36,7 @@ def suit_of(number: int) -> int:
 class Deck:
     """Fifty-two cards with one colour of back; every shuffle starts from how the last round left them."""
 
-    __slots__ = ("colour", "cards")
+    __slots__ = ("cards", "colour")
 
     def __init__(self, colour: str) -> None:
         self.colour = colour

@@ -18,7 +18,7 @@ from devices.simulator.rig import Rig, RigRefused
 from devices.simulator.table import GAME, Dealt, Table
 
 if TYPE_CHECKING:
-    from tables.rules.floor import TableTerms
+    from tables.rules.table import TableTerms
 
 PACE_SECONDS = 45.0
 """A round with five players takes about this long; each player more or less adds or saves a ninth of it."""

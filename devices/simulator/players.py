@@ -43,7 +43,7 @@ SKIPS_A_HABIT = 0.03
 class Player:
     """One person in one seat: an ante, habits for the side wagers and a way of playing."""
 
-    __slots__ = ("kind", "ante_cents", "progressive", "bonus_cents", "cover_all_cents", "leaves_after")
+    __slots__ = ("ante_cents", "bonus_cents", "cover_all_cents", "kind", "leaves_after", "progressive")
 
     def __init__(self, rng: Random, *, minimum_cents: int, maximum_cents: int) -> None:
         kind = rng.choices(KINDS, _SHARES)[0]

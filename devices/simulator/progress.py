@@ -59,9 +59,8 @@ class Show:
     def hit(self, hit: Hit) -> None:
         """Tell about an award the moment its table's gateway reads it."""
         hand = hit.hand.replace("_", " ")
-        self.say(
-            f"[bold]{hand}[/bold] at {hit.table} seat {hit.seat}: {dollars(hit.paid_cents)} from {hit.level} ({hit.round})"
-        )
+        paid = f"{dollars(hit.paid_cents)} from {hit.level}"
+        self.say(f"[bold]{hand}[/bold] at {hit.table} seat {hit.seat}: {paid} ({hit.round})")
 
     def refresh(self) -> None:
         """Bring the figures up to date; called about four times a second."""

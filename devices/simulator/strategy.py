@@ -40,7 +40,7 @@ def third_street(first: int, second: int) -> int:
 def fourth_street(first: int, second: int, third: int) -> int:
     """The multiple of the ante to put on 4th street once one community card is seen; 0 folds."""
     a, b, c = first >> 2, second >> 2, third >> 2
-    if a == b or b == c or a == c:
+    if a in (b, c) or b == c:
         if a == b == c:
             return RAISE
         pair = a if a in (b, c) else b

@@ -12,7 +12,7 @@ from devices.simulator.irregularities import HELD, SETTLED, Rates
 from devices.simulator.players import SKIPS_A_HABIT, Player
 
 if TYPE_CHECKING:
-    from tables.rules.floor import TableTerms
+    from tables.rules.table import TableTerms
 
 GAME = "mississippi-stud"
 
