@@ -16,7 +16,7 @@ from django.utils.functional import SimpleLazyObject
 
 from accounting import queries
 from accounting.models import Property
-from accounting.rules.gaming_day import gaming_date
+from accounting.rules.gaming_day import began, gaming_date
 from accounting.rules.people import ROLES, SECTIONS, may_use
 
 P = ParamSpec("P")
@@ -121,6 +121,13 @@ class Header:
         if self.property is None:
             return None
         return gaming_date(self.now, zone=ZoneInfo(self.zone), starts=self.property.gaming_day_starts)
+
+
+def day_began(at: datetime) -> datetime:
+    """When the gaming day of an instant began. Raises NoProperty before a floor was loaded."""
+    home = queries.the_property()
+    zone, starts = ZoneInfo(home.time_zone), home.gaming_day_starts
+    return began(gaming_date(at, zone=zone, starts=starts), zone=zone, starts=starts)
 
 
 def header(request: HttpRequest) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from django.views.decorators.http import require_GET
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -71,8 +72,22 @@ class OneLink(APIView):
         return Response(found[0])
 
 
+class EventStreamOnly(BaseContentNegotiation):
+    """What a browser asks an event stream for is `text/event-stream`, whatever renderer documents it."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        """The first parser."""
+        return parsers[0]
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        """The first renderer, which only a refusal needs."""
+        return renderers[0], renderers[0].media_type
+
+
 class LinkStream(APIView):
     """Server-sent events of a link: `meter`, `hit` and `state`."""
+
+    content_negotiation_class = EventStreamOnly
 
     @extend_schema(
         responses={(200, "text/event-stream"): str},

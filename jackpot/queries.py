@@ -166,8 +166,8 @@ def links_with_terms(code: str | None = None) -> list[dict[str, Any]]:
             "opened_at": link.opened_at,
         }
         for level in shown["levels"]:
-            level |= level_definition(terms[link.pk, level["code"]])
-            level["room"] = _room(level["value_cents"], level["reset_cents"], level.get("limit_cents"))
+            level |= {"limit_cents": None, "unreasonable_cents": None} | level_definition(terms[link.pk, level["code"]])
+            level["room"] = _room(level["value_cents"], level["reset_cents"], level["limit_cents"])
     return found
 
 
@@ -293,3 +293,21 @@ def meters_of(link: str) -> list[Meter]:
 def editions() -> list[ProgressiveEdition]:
     """Every progressive paytable edition on record with its games."""
     return list(ProgressiveEdition.objects.prefetch_related("games"))
+
+
+def hits_between(stream_id: int, first: int, last: int) -> list[Hit]:
+    """The hits of a link's stream from one sequence to another, in their order."""
+    hits = Hit.objects.select_related("link", "level").filter(link__stream_id=stream_id, sequence__range=(first, last))
+    return list(hits.order_by("sequence", "order"))
+
+
+def hit_and_the_one_before(level_id: int, sequence: int, order: int) -> tuple[Hit, Hit | None]:
+    """The hit of an award, and the level's hit before it."""
+    hit = Hit.objects.select_related("link", "level").get(level_id=level_id, sequence=sequence, order=order)
+    earlier = Hit.objects.select_related("link").filter(level_id=level_id, number__lt=hit.number)
+    return hit, earlier.order_by("-number").first()
+
+
+def edition_of(edition_id: int) -> ProgressiveEdition:
+    """A progressive edition by its id."""
+    return ProgressiveEdition.objects.get(pk=edition_id)

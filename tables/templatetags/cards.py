@@ -7,7 +7,10 @@ from django.templatetags.static import static
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from tables.addresses import round_address
+
 register = template.Library()
+register.simple_tag(round_address)
 
 RANKS = {
     "2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven", "8": "eight", "9": "nine",
@@ -47,6 +50,12 @@ def row(cards: Iterable[str], size: str) -> SafeString:
         ", ".join(map(name, dealt)),
         format_html_join("", "{}", ((face(card, size),) for card in dealt)),
     )
+
+
+@register.filter
+def title(game: str) -> str:
+    """What people call a game: `mississippi-stud` is `Mississippi Stud`."""
+    return " ".join(word.capitalize() for word in game.split("-"))
 
 
 @register.simple_tag

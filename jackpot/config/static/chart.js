@@ -1,35 +1,26 @@
-/* A meter over its last rounds: <div class="chart" data-series="id of a JSON script"> with {at: [seconds], cents: [...], hits: [[at, text], ...], zone}. */
+/* A meter over its last events: <div class="chart" data-series="id of a JSON script"> with {sequence, at (seconds), cents, zone}. */
 (function () {
   "use strict";
   function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue(name).trim(); }
   function dollars(cents) { return "$" + (cents / 100).toLocaleString("en-US", {minimumFractionDigits: 2, maximumFractionDigits: 2}); }
-  function short(cents) { return "$" + (cents / 100).toLocaleString("en-US", {maximumFractionDigits: 0}); }
   function draw(box) {
     var series = JSON.parse(document.getElementById(box.dataset.series).textContent);
     box.textContent = "";
-    if (series.at.length < 2) { box.textContent = "Not enough rounds yet for a line."; box.classList.add("muted"); return; }
-    var ink = colour("--quiet"), grid = {stroke: colour("--line-soft"), width: 1}, axis = {stroke: ink, grid: grid, ticks: grid, font: "11px system-ui, sans-serif"};
-    var chart = new uPlot({
-      width: box.clientWidth, height: box.clientHeight - 24,
-      tzDate: function (at) { return uPlot.tzDate(new Date(at * 1000), series.zone); },
+    if (series.cents.length < 2) { box.textContent = "Too few contributions yet for a line."; box.classList.add("muted"); return; }
+    var spread = Math.max.apply(null, series.cents) - Math.min.apply(null, series.cents);
+    function short(cents) { return "$" + (cents / 100).toLocaleString("en-US", {minimumFractionDigits: spread < 2000 ? 2 : 0, maximumFractionDigits: spread < 2000 ? 2 : 0}); }
+    var when = new Intl.DateTimeFormat("en-GB", {month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone: series.zone});
+    var grid = {stroke: colour("--line-soft"), width: 1}, axis = {stroke: colour("--quiet"), grid: grid, ticks: grid, font: "11px system-ui, sans-serif"};
+    box.chart = new uPlot({
+      width: box.clientWidth - 24, height: box.clientHeight - 30,
       cursor: {y: false, points: {size: 6}},
-      axes: [Object.assign({}, axis, {space: 70, values: "{HH}:{mm}"}), Object.assign({}, axis, {size: 74, values: function (u, ticks) { return ticks.map(short); }})],
+      scales: {x: {time: false}},
+      axes: [Object.assign({}, axis, {space: 70, size: 26}), Object.assign({}, axis, {size: 78, space: 26, values: function (u, ticks) { return ticks.map(short); }})],
       series: [
-        {label: "time", value: "{YYYY}-{MM}-{DD} {HH}:{mm}:{ss}"},
+        {label: "event", value: function (u, v, s, i) { return v == null ? "" : v.toLocaleString("en-US") + ", " + when.format(new Date(series.at[i == null ? series.sequence.indexOf(v) : i] * 1000)); }},
         {label: box.dataset.label || "meter", stroke: colour("--accent"), width: 1.5, paths: uPlot.paths.stepped({align: 1}), points: {show: false}, value: function (u, v) { return v == null ? "" : dollars(v); }}
-      ],
-      hooks: {draw: [function (u) {
-        var pen = u.ctx;
-        pen.save(); pen.strokeStyle = colour("--warn"); pen.fillStyle = colour("--warn"); pen.lineWidth = devicePixelRatio; pen.font = 10 * devicePixelRatio + "px system-ui, sans-serif";
-        (series.hits || []).forEach(function (hit) {
-          var x = Math.round(u.valToPos(hit[0], "x", true));
-          if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) { return; }
-          pen.beginPath(); pen.moveTo(x, u.bbox.top); pen.lineTo(x, u.bbox.top + u.bbox.height); pen.stroke();
-        });
-        pen.restore();
-      }]}
-    }, [series.at, series.cents], box);
-    box.chart = chart;
+      ]
+    }, [series.sequence, series.cents], box);
   }
   function all() { document.querySelectorAll(".chart[data-series]").forEach(draw); }
   var waiting;

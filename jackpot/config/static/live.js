@@ -27,7 +27,7 @@
   }
   function each(selector, work) { document.querySelectorAll(selector).forEach(work); }
   var due = null;
-  function fresh() { if (!due) { due = setTimeout(function () { due = null; document.body.dispatchEvent(new CustomEvent("fresh")); }, 700); } }
+  function fresh() { if (!due) { due = setTimeout(function () { due = null; document.body.dispatchEvent(new CustomEvent("fresh")); }, 1200); } }
 
   function apply(row) {
     var level = '[data-level="' + CSS.escape(row.link + "/" + row.code) + '"]';

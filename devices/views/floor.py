@@ -1,0 +1,80 @@
+"""The floor: every link with its live meters and tables, the last rounds, hits and what waits for a supervisor."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+
+from accounting.pages import day_began, page
+from devices.queries import boards
+from jackpot import queries as jackpot_queries
+from tables.queries import floor as tables_queries
+from tables.queries.floor import RoundLine
+
+ROUNDS_SHOWN = 20
+HITS_SHOWN = 10
+TABLE_ROUNDS_SHOWN = 50
+
+
+@page("floor")
+def floor(request: HttpRequest) -> HttpResponse:
+    """The whole floor at a glance."""
+    return render(request, "floor/floor.html", _now())
+
+
+@page("floor")
+def floor_now(request: HttpRequest) -> HttpResponse:
+    """What the floor page reads anew while it is open: rounds, tables, hits and holds in one answer."""
+    return render(request, "floor/now.html", _now())
+
+
+def _now() -> dict[str, Any]:
+    tables = tables_queries.tables_now(day_began(timezone.now()))
+    links = jackpot_queries.links_with_terms()
+    for link in links:
+        link["stream"] = reverse("link-stream", args=[link["code"]])
+        link["tables"] = [table for table in tables if table.link == link["code"]]
+    held, held_count = tables_queries.waiting()
+    return {
+        "links": links,
+        "lone_tables": [table for table in tables if table.link is None],
+        "table_count": len(tables),
+        "rounds": with_boards(tables_queries.last_rounds(limit=ROUNDS_SHOWN)),
+        "hits": jackpot_queries.last_hits(limit=HITS_SHOWN),
+        "held": held,
+        "held_count": held_count,
+    }
+
+
+@page("floor")
+def table(request: HttpRequest, code: str) -> HttpResponse:
+    """One table and its rounds, newest first."""
+    now = timezone.now()
+    shown = next((table for table in tables_queries.tables_now(day_began(now)) if table.code == code), None)
+    if shown is None:
+        raise Http404(f"no table {code}")
+    before = request.GET.get("before", "")
+    try:
+        until = datetime.fromisoformat(before) if before else now + timedelta(days=1)
+    except ValueError:
+        raise Http404(f"{before} is no time") from None
+    if until.tzinfo is None:
+        raise Http404(f"{before} has no offset")
+    rounds = with_boards(tables_queries.rounds_of_table(code, before=until, limit=TABLE_ROUNDS_SHOWN + 1))
+    context = {
+        "table": shown,
+        "rounds": rounds[:TABLE_ROUNDS_SHOWN],
+        "before": before,
+        "older": rounds[TABLE_ROUNDS_SHOWN - 1].dealt_at.isoformat() if len(rounds) > TABLE_ROUNDS_SHOWN else None,
+    }
+    return render(request, "floor/table.html", context)
+
+
+def with_boards(rounds: list[RoundLine]) -> list[RoundLine]:
+    """The same rounds with their community cards, which are in their messages."""
+    dealt = boards([round.message_id for round in rounds])
+    return [replace(round, community=dealt.get(round.message_id, ())) for round in rounds]

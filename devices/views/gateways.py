@@ -1,0 +1,29 @@
+"""Devices: who may post, what came last from each table, what waits in the queue, and significant events."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+
+from accounting.pages import page
+from devices import queries
+
+EVENTS_SHOWN = 50
+
+
+@page("devices")
+def devices(request: HttpRequest) -> HttpResponse:
+    """Gateways and the tables they post for, the queue by stream, and the latest significant events."""
+    before = request.GET.get("before", "")
+    events = queries.significant_events(
+        before=int(before) if before.isdecimal() else None, limit=EVENTS_SHOWN + 1
+    )
+    context = {
+        "gateways": queries.gateways(),
+        "queues": queries.queues(),
+        "health": queries.health(),
+        "now": timezone.now(),
+        "events": events[:EVENTS_SHOWN],
+        "before": before,
+        "older": events[EVENTS_SHOWN - 1].pk if len(events) > EVENTS_SHOWN else None,
+    }
+    return render(request, "devices/devices.html", context)

@@ -1,0 +1,180 @@
+"""A round line by line, how a payout was reached, and finding either by its reference."""
+
+import json
+from typing import Any
+
+import msgspec
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+
+from accounting.pages import page
+from accounting.queries import event_shown, transfers_of
+from devices import queries
+from devices.queries import RoundShown
+from jackpot import queries as jackpot_queries
+from tables.addresses import round_address
+from tables.models import Hold, Payout
+from tables.queries import floor, payouts
+
+METHODS = {
+    "manual_shoe": "manual shoe",
+    "automated_shoe": "automated shoe",
+    "hand": "dealt by hand",
+    "shuffler": "shuffler, then hand",
+}
+
+
+@page("floor")
+def round_page(request: HttpRequest, reference: str) -> HttpResponse:
+    """One round, wherever it stands: seats and lines, awards, meters, ledger, proof, the message as it came."""
+    found = queries.round_at(reference)
+    if found is None:
+        raise Http404(f"no round {reference}")
+    return render(request, "rounds/round.html", {"round": _worded(found)})
+
+
+def _worded(found: RoundShown) -> dict[str, Any]:
+    message = found.message
+    settlement = msgspec.json.decode(found.settlement) if found.settlement else None
+    dealing = message["dealing"]
+    shown: dict[str, Any] = {
+        "reference": found.round,
+        "table": found.table,
+        "state": found.state,
+        "stream": found.stream,
+        "sequence": found.sequence,
+        "received_at": found.received_at,
+        "dealt_at": message["dealt_at"],
+        "community": message["community"],
+        "dealer": message.get("dealer", []),
+        "dealing": _dealing(dealing),
+        "device": dealing.get("device"),
+        "irregularities": [_irregularity(report) for report in message.get("irregularities", [])],
+        "message": json.dumps(message, indent=1, ensure_ascii=False),
+        "size": len(found.raw),
+        "players": settlement["players"] if settlement else dealing.get("players"),
+        "reasons": settlement["reasons"] if settlement else [],
+        "moved": None,
+    }
+    dealt = {seat["seat"]: seat for seat in message["seats"]}
+    if found.sequence is None or found.stream_id is None or settlement is None:
+        hold = Hold.objects.filter(message_id=found.message_id).first()
+        seats = [_as_reported(dealt[number]) for number in sorted(dealt, reverse=True)]
+        return shown | {"error": hold.error if hold else "", "seats": seats}
+    seats = [_seat(seat, dealt[seat["seat"]]) for seat in settlement["seats"]]
+    _name_payouts(seats, found.stream, floor.payouts_of(found.stream_id, found.sequence))
+    near = floor.neighbours(found.stream_id, found.sequence)
+    transfers = transfers_of(found.stream_id, found.sequence)
+    staked, paid = sum(seat["staked_cents"] for seat in seats), sum(seat["paid_cents"] for seat in seats)
+    return shown | {
+        "seats": seats,
+        "awards": settlement["awards"],
+        "meters": settlement["meters"],
+        "moved": {"staked_cents": staked, "paid_cents": paid, "house_cents": staked - paid},
+        "transfers": transfers,
+        "transferred_cents": sum(transfer["amount_cents"] for transfer in transfers),
+        "event": event_shown(found.stream_id, found.sequence),
+        "previous": round_address(*near.previous) if near.previous else None,
+        "following": round_address(*near.following) if near.following else None,
+    }
+
+
+def _as_reported(seat: dict[str, Any]) -> dict[str, Any]:
+    """A seat that has no settlement yet: its cards and stakes as the table reported them."""
+    lines = [{"wager": wager, "stake_cents": cents} for wager, cents in seat["wagers"].items()]
+    return {**seat, "lines": lines, "staked_cents": sum(seat["wagers"].values())}
+
+
+def _seat(settled: dict[str, Any], dealt: dict[str, Any]) -> dict[str, Any]:
+    won = sum(line["win_cents"] for line in settled["lines"]) + sum(envy["paid_cents"] for envy in settled["envy"])
+    return {**settled, "cards": dealt["cards"], "folded": dealt.get("folded"), "won_cents": won}
+
+
+def _name_payouts(seats: list[dict[str, Any]], stream: str, owed: list[Payout]) -> None:
+    """Give every winning line and envy entry the id of its payout, which were written in this same order."""
+    ids = {
+        (payout.seat, payout.kind == Payout.Kind.ENVY, payout.wager, payout.hand): payouts.payout_id(
+            stream, payout.sequence, payout.line
+        )
+        for payout in owed
+    }
+    for seat in seats:
+        for line in seat["lines"]:
+            line["payout"] = ids.get((seat["seat"], False, line["wager"], seat["hand"] or ""))
+        for envy in seat["envy"]:
+            envy["payout"] = ids.get((seat["seat"], True, "progressive", envy["hand"]))
+
+
+def _dealing(dealing: dict[str, Any]) -> list[str]:
+    facts = [METHODS.get(dealing["method"], dealing["method"])]
+    if dealing.get("deck"):
+        facts.append(f"{dealing['deck']} deck")
+    if dealing.get("cards_in_deck") is not None:
+        facts.append(f"{dealing['cards_in_deck']} cards counted")
+    if dealing.get("mode"):
+        facts.append(f"mode {dealing['mode'].replace('_', ' ')}")
+    return facts
+
+
+def _irregularity(report: dict[str, Any]) -> str:
+    words: str = report["code"].replace("_", " ")
+    if "seat" in report:
+        return f"{words}, seat {report['seat']}"
+    return f"{words}, {report['position']}" if "position" in report else words
+
+
+@page("payouts")
+def payout_page(request: HttpRequest, payout_id: str) -> HttpResponse:
+    """How one payout was reached, from the cards to the hash."""
+    found = queries.explanation_of(payout_id)
+    if found is None:
+        raise Http404(f"no payout {payout_id}")
+    payout, paytable, meter = found["payout"], found["paytable"], found["meter"]
+    if meter:
+        since = meter["since_last_hit"]
+        meter["opening_cents"] = meter["before_cents"] - since["contributed_cents"]
+        meter["put_back_cents"] = sum(meter["seed"].values())
+    context = {
+        "explained": found,
+        "payout": payout,
+        "address": round_address(payout["table"], payout["round"]),
+        "total_cents": sum(transfer["amount_cents"] for transfer in found["ledger"]),
+        "rows": _paytable_rows(paytable["definition"] if paytable else {}, payout["hand"]),
+        "players": found["message"]["dealing"].get("players") or len(found["message"]["seats"]),
+    }
+    return render(request, "rounds/payout.html", context)
+
+
+def _paytable_rows(definition: dict[str, Any], hand: str | None) -> list[dict[str, Any]]:
+    """The rows of an edition, the one of this hand marked."""
+    rows = [{**row, "chosen": row["hand"] == hand} for row in definition.get("rows", [])]
+    by_players: dict[str, list[int]] = definition.get("odds_by_players", {})
+    return rows + [{"hand": name, "by_players": odds, "chosen": name == hand} for name, odds in by_players.items()]
+
+
+@page("floor")
+def find(request: HttpRequest) -> HttpResponse:
+    """A round, payout, hit, table or link by its reference: straight to it when there is one, else what there is."""
+    asked = request.GET.get("q", "").strip()
+    matches = _matches(asked) if asked and "\x00" not in asked else []
+    if len(matches) == 1:
+        return redirect(matches[0]["address"])
+    return render(request, "rounds/find.html", {"query": asked, "matches": matches})
+
+
+def _matches(asked: str) -> list[dict[str, str]]:
+    found = []
+    if (hit := jackpot_queries.hit_by_reference(asked)) is not None:
+        found.append(("hit", f"{asked}: {hit.round}", round_address(hit.table, hit.round)))
+    if payouts.by_id(asked) is not None:
+        found.append(("payout", asked, reverse("payout-page", args=[asked])))
+    named = set(queries.rounds_named(asked))
+    if (at := queries.round_at(asked)) is not None:
+        named.add((at.table, at.round))
+    found += [("round", f"{table} {reference}", round_address(table, reference)) for table, reference in sorted(named)]
+    if jackpot_queries.link_key(asked) is not None:
+        found.append(("link", asked, reverse("jackpot", args=[asked])))
+    if floor.table_exists(asked):
+        found.append(("table", asked, reverse("table-page", args=[asked])))
+    return [{"kind": kind, "name": name, "address": address} for kind, name, address in found]
