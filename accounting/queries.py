@@ -45,7 +45,9 @@ def trial_balance(day: date) -> list[Balance]:
     accounts = (
         Account.objects.filter(totals__gaming_date__lte=day)
         .annotate(
-            before=Coalesce(Sum("totals__debit_cents", filter=earlier) - Sum("totals__credit_cents", filter=earlier), 0),
+            before=Coalesce(
+                Sum("totals__debit_cents", filter=earlier) - Sum("totals__credit_cents", filter=earlier), 0
+            ),
             debits=Coalesce(Sum("totals__debit_cents", filter=today), 0),
             credits=Coalesce(Sum("totals__credit_cents", filter=today), 0),
         )

@@ -153,5 +153,3 @@ def _problem(problem: Problem) -> tuple[int, bytes, bytes]:
 def _worded(said: Answer) -> tuple[int, bytes, bytes]:
     kind = b"application/problem+json" if said.problem else b"application/json"
     return said.status, encode(said.body), kind
-
-

@@ -39,9 +39,7 @@ class Gatherer(Generic[Asked, Told]):
         finally:
             self.running = False
 
-    async def _answer(
-        self, loop: asyncio.AbstractEventLoop, batch: list[tuple[Asked, asyncio.Future[Told]]]
-    ) -> None:
+    async def _answer(self, loop: asyncio.AbstractEventLoop, batch: list[tuple[Asked, asyncio.Future[Told]]]) -> None:
         try:
             told = await loop.run_in_executor(self.thread, self._act, [asked for asked, _ in batch])
         except Exception as error:

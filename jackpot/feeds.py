@@ -45,6 +45,10 @@ def _read(link_id: int, after_sequence: int) -> LinkReading:
 read_link = sync_to_async(_read, thread_sensitive=False)
 
 
+# None says that the browser is cut off.
+Waiting = asyncio.Queue[str | None]
+
+
 @dataclass(slots=True)
 class Feed:
     """The readings of one link, handed to every browser that watches it."""
@@ -52,12 +56,12 @@ class Feed:
     link: str
     link_id: int
     stream_id: int
-    watching: set[asyncio.Queue[str | None]] = field(default_factory=set)
+    watching: set[Waiting] = field(default_factory=set)
     task: asyncio.Task[None] | None = None
 
     async def events(self, last_event_id: int | None) -> AsyncIterator[str]:
         """Events for one browser: what it missed, the current state, then every change."""
-        queue: asyncio.Queue[str | None] = asyncio.Queue(MOST_WAITING)
+        queue: Waiting = asyncio.Queue(MOST_WAITING)
         self.watching.add(queue)
         if self.task is None or self.task.done():
             self.task = asyncio.create_task(self._follow())
@@ -65,11 +69,12 @@ class Feed:
             # Watching before reading: an award may be sent twice, under the same id, but is never missed.
             now = await read_link(self.link_id, 2**62 if last_event_id is None else last_event_id)
             yield "retry: 1000\n\n"
-            for event in worded(self.link, now, with_state=True):
-                yield event
+            for first in worded(self.link, now, with_state=True):
+                yield first
             while True:
+                event: str | None
                 try:
-                    event = await asyncio.wait_for(queue.get(), COMMENT_SECONDS)
+                    event = await asyncio.wait_for(asyncio.ensure_future(queue.get()), COMMENT_SECONDS)
                 except TimeoutError:
                     yield ": still here\n\n"
                     continue

@@ -125,9 +125,7 @@ class Transfer(models.Model):
     class Meta:
         constraints = [
             models.CheckConstraint(name="transfer_amount_is_positive", condition=Q(amount_cents__gt=0)),
-            models.CheckConstraint(
-                name="transfer_moves_between_two_accounts", condition=~Q(debit_id=F("credit_id"))
-            ),
+            models.CheckConstraint(name="transfer_moves_between_two_accounts", condition=~Q(debit_id=F("credit_id"))),
         ]
 
 

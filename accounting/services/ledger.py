@@ -9,6 +9,7 @@ from typing import Any, LiteralString, NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.db import connection
+from django.db.models import F
 
 from accounting.models import Account, Event, Stream
 from accounting.queries import the_property
@@ -139,6 +140,21 @@ def open_level_accounts(link: str, level: str) -> None:
 
 def _open(accounts: Iterable[tuple[str, str, str]]) -> None:
     Account.objects.bulk_create(Account(code=code, kind=kind, owner=owner) for code, kind, owner in accounts)
+
+
+def lock_stream(stream_id: int) -> Stream:
+    """A stream with its row locked until the transaction ends, as whoever changes what is on it must hold it."""
+    return Stream.objects.select_for_update(no_key=True).get(pk=stream_id)
+
+
+def terms_changed(stream_id: int) -> None:
+    """Have every worker read the stream's terms anew. The caller holds the stream's lock."""
+    Stream.objects.filter(pk=stream_id).update(terms_version=F("terms_version") + 1)
+
+
+def stream_is_there(code: str) -> bool:
+    """Whether a stream of this code exists: a link's and a lone table's codes are one set of names."""
+    return Stream.objects.filter(code=code).exists()
 
 
 def open_stream(code: str, *, opening: bytes, at: datetime, movements: Sequence[Movement] = ()) -> Stream:

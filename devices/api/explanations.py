@@ -20,5 +20,3 @@ class Explanation(APIView):
         if found is None:
             raise NotFound(f"no payout {payout_id}")
         return Response(found)
-
-

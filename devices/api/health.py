@@ -74,6 +74,6 @@ def metrics(request: HttpRequest) -> HttpResponse:
     known = request.user.is_authenticated or directory.caller(
         request.headers.get("Authorization", ""), directory.current()
     )
-    if not (local and not settings.HTTPS or known):
+    if not ((local and not settings.HTTPS) or known):
         raise PermissionDenied("metrics are for this machine, a device key or a signed-in person")
     return ExportToDjangoView(request)

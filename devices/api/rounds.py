@@ -81,9 +81,9 @@ class AnyBody(BaseParser):
 
     media_type = "*/*"
 
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> None:
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> dict[str, Any]:
         """Nothing is parsed here."""
-        return
+        return {}
 
 
 def whole(request: Request, name: str, default: int, *, least: int = 0, most: int = 2**62) -> int:

@@ -12,22 +12,22 @@ from django.utils import timezone
 from accounting.rules.people import ROLES
 from devices.models import Device
 from devices.services.directory import key_digest
-from tables.models import Table
+from tables.queries.set_up import table_ids
 
 
 @transaction.atomic
 def ensure() -> dict[str, Any]:
     """One device and key a table, one person a role; the `devices` and `people` of demo.json (CONTRACT §5)."""
     devices = {}
-    for table in Table.objects.order_by("code"):
-        key = _derived(f"device key of {table.code}")
+    for code, table_id in table_ids().items():
+        key = _derived(f"device key of {code}")
         device, _ = Device.objects.update_or_create(
-            code=f"demo-{table.code}",
+            code=f"demo-{code}",
             defaults={"demo_key_digest": key_digest(key)},
             create_defaults={"demo_key_digest": key_digest(key), "enrolled_at": timezone.now()},
         )
-        device.tables.set([table])
-        devices[table.code] = {"api_key": key}
+        device.tables.set([table_id])
+        devices[code] = {"api_key": key}
     return {"devices": devices, "people": [_person(role, title) for role, title in ROLES.items()]}
 
 

@@ -47,28 +47,26 @@ class Directory:
     read_at: float
 
 
-_kept: Directory | None = None
+_kept: list[Directory] = []  # one at most
 _reading = Lock()
 
 
 def current() -> Directory:
     """The directory, not older than a second. One thread reads it anew, the others wait for it."""
-    global _kept
     with _reading:
-        if _kept is None or time.monotonic() - _kept.read_at >= FRESH_SECONDS:
-            _kept = _read()
-        return _kept
+        if is_stale():
+            _kept[:] = [_read()]
+        return _kept[0]
 
 
 def is_stale() -> bool:
     """Whether `current` would read the database."""
-    return _kept is None or time.monotonic() - _kept.read_at >= FRESH_SECONDS
+    return not _kept or time.monotonic() - _kept[0].read_at >= FRESH_SECONDS
 
 
 def forget() -> None:
     """Read anew at the next call."""
-    global _kept
-    _kept = None
+    _kept.clear()
 
 
 def caller(authorization: str, directory: Directory) -> Caller | None:

@@ -123,4 +123,3 @@ def _retrying(act: Callable[[Sequence[Arrival]], list[Verdict]], arrivals: Seque
             if not again or attempt == TRIES - 1:
                 raise
     raise AssertionError("unreachable")
-

@@ -1,6 +1,7 @@
 """Checking the inbox: every accepted message is where it must be, once (ARCHITECTURE §4.1, §4.3)."""
 
 from hashlib import sha256
+from typing import Any
 
 from django.db import connection
 
@@ -55,7 +56,9 @@ def verify_inbox() -> Counts:
             )
         cursor.execute(UNREFERENCED)
         if row := cursor.fetchone():
-            raise Difference(f"message {row[0]} ({row[1]})", "reference and message", "the same", "one without the other")
+            raise Difference(
+                f"message {row[0]} ({row[1]})", "reference and message", "the same", "one without the other"
+            )
         cursor.execute("SELECT count(*) FROM devices_message")
         counts.messages = cursor.fetchone()[0]
     last = 0
@@ -67,16 +70,16 @@ def verify_inbox() -> Counts:
     return counts
 
 
-def _held(after: int) -> list[tuple]:  # type: ignore[type-arg]
+def _held(after: int) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(HELD, [after])
         return cursor.fetchall()
 
 
-def _check_hold(row: tuple) -> None:  # type: ignore[type-arg]
+def _check_hold(row: tuple[Any, ...]) -> None:
     message_id, reference, raw, digest, received_at, table_id, stream_id, reasons, settlement, version = row
     where = f"held message {message_id} ({reference})"
-    value, canonical = strict(bytes(raw))
+    _, canonical = strict(bytes(raw))
     if sha256(canonical).digest() != bytes(digest):
         raise Difference(where, "digest of the message", sha256(canonical).digest(), bytes(digest))
     if NOT_REPLAYED & set(reasons):

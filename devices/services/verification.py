@@ -18,8 +18,7 @@ from accounting.rules.accounts import Movement, of_level
 from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.gaming_day import gaming_date
 from devices.posting import strict
-from jackpot.queries import award_row, link_definition
-from jackpot.models import Hit
+from jackpot.queries import award_row, hits_between, link_definition
 from jackpot.rules.meter import Meter, opening
 from tables.rules import books
 from tables.rules.settle import settle
@@ -181,7 +180,7 @@ class _Chunk:
     rows: list[Row]
     transfers: defaultdict[int, list[Row]]
     payouts: defaultdict[int, list[Row]]
-    hits: defaultdict[int, list[Hit]]
+    hits: defaultdict[int, list[Any]]
 
     @classmethod
     def read(cls, snapshot: Snapshot, first: int) -> "_Chunk":
@@ -194,11 +193,8 @@ class _Chunk:
             transfers = _by_sequence(cursor.fetchall())
             cursor.execute(PAYOUTS, span)
             payouts = _by_sequence(cursor.fetchall())
-        hits: defaultdict[int, list[Hit]] = defaultdict(list)
-        found = Hit.objects.select_related("link", "level").filter(
-            link__stream_id=snapshot.id, sequence__range=(first, last)
-        )
-        for hit in found.order_by("sequence", "order"):
+        hits: defaultdict[int, list[Any]] = defaultdict(list)
+        for hit in hits_between(snapshot.id, first, last):
             hits[hit.sequence].append(hit)
         return cls(rows, transfers, payouts, hits)
 
@@ -225,7 +221,7 @@ def _same(where: str, what: str, expected: object, found: object) -> None:
 def _replay_event(
     snapshot: Snapshot, in_force: StreamTerms, replay: Replay, event: Row, chunk: _Chunk, counts: Counts
 ) -> None:
-    sequence, kind, subject, day, original, recorded_at = event[:6]
+    sequence, kind, subject, day, _, recorded_at = event[:6]
     message_digest, result_digest, previous, recorded_hash = (bytes(value) for value in event[6:10])
     where = f"stream {snapshot.code}, sequence {sequence} ({subject})"
     _same(f"stream {snapshot.code}", "next event", replay.sequence + 1, sequence)
@@ -250,7 +246,9 @@ def _replay_event(
         raise Difference(where, "kind of event", "one that this version can replay", kind)
     recorded = [Movement(*row[1:]) for row in chunk.transfers[sequence]]
     _same(where, "ledger transfers", movements, recorded)
-    _same(where, "lines of the ledger", list(range(1, len(recorded) + 1)), [row[0] for row in chunk.transfers[sequence]])
+    _same(
+        where, "lines of the ledger", list(range(1, len(recorded) + 1)), [row[0] for row in chunk.transfers[sequence]]
+    )
     for movement in movements:
         replay.totals[movement.debit, day][0] += movement.amount_cents
         replay.totals[movement.credit, day][1] += movement.amount_cents
@@ -332,7 +330,7 @@ def _replay_round(
     return books.movements(settled.settlement, contributions=settled.movements, link=in_force.link)
 
 
-def _compare_hits(where: str, settlement: dict[str, Any], hits: list[Hit], dealt_at: datetime) -> None:
+def _compare_hits(where: str, settlement: dict[str, Any], hits: list[Any], dealt_at: datetime) -> None:
     _same(where, "number of hits", len(settlement["awards"]), len(hits))
     for award, hit in zip(settlement["awards"], hits, strict=True):
         row = award_row(hit)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable
 
 import structlog
+from celery import current_app
 
 log = structlog.get_logger()
 
@@ -55,9 +56,8 @@ class Waker:
 
 
 def _publish(stream: int) -> None:
-    from devices.tasks import settle
-
-    settle.delay(stream)
+    # By name: services do not import tasks, which call them.
+    current_app.send_task("devices.tasks.settle", [stream])
 
 
 WAKER = Waker(_publish)

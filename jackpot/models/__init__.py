@@ -5,6 +5,13 @@ from jackpot.models.link import Level, LevelTerms, Link, Meter
 from jackpot.models.paytable import ProgressiveEdition, ProgressiveGame, ProgressiveLevel
 
 __all__ = [
-    "Hit", "HitStep", "Level", "LevelTerms", "Link", "Meter",
-    "ProgressiveEdition", "ProgressiveGame", "ProgressiveLevel",
+    "Hit",
+    "HitStep",
+    "Level",
+    "LevelTerms",
+    "Link",
+    "Meter",
+    "ProgressiveEdition",
+    "ProgressiveGame",
+    "ProgressiveLevel",
 ]

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from accounting.models import Stream
 from accounting.rules.accounts import Movement, of_level
 from accounting.services import audit, ledger
 from jackpot.models import Level, LevelTerms, Link, Meter, ProgressiveEdition, ProgressiveGame, ProgressiveLevel
@@ -30,6 +29,8 @@ def install(link: LinkTerms, custom: dict[str, Any] | None, *, at: datetime, act
     if found is not None:
         _refuse_change(found, definition, path)
         return False
+    if ledger.stream_is_there(link.code):
+        raise DefinitionRefused(f"{path}.code", f"{link.code} is the code of a table")
     edition = _publish(link.paytable, custom or paytables.definitions()[link.paytable.code], at, path)
     for level in link.levels:
         ledger.open_level_accounts(link.code, level.code)
@@ -66,7 +67,7 @@ def install(link: LinkTerms, custom: dict[str, Any] | None, *, at: datetime, act
 def locked(code: str) -> Link:
     """A link with its stream locked, as whoever changes what is on it must hold it."""
     link = Link.objects.select_related("paytable").get(code=code)
-    link.stream = Stream.objects.select_for_update(no_key=True).get(pk=link.stream_id)
+    link.stream = ledger.lock_stream(link.stream_id)
     return link
 
 
@@ -79,9 +80,7 @@ def link_as_defined(link: LinkTerms) -> dict[str, Any]:
         "decks": link.decks,
         "envy_scope": link.envy_scope,
         "tie_policy": link.tie_policy,
-        "levels": [
-            {key: value for key, value in asdict(level).items() if value is not None} for level in link.levels
-        ],
+        "levels": [{key: value for key, value in asdict(level).items() if value is not None} for level in link.levels],
     }
 
 

@@ -132,5 +132,3 @@ def read(stream_id: int) -> LinkMeters | None:
         hits={row[3]: row[12] for row in rows},
         wins_cents={row[3]: row[13] for row in rows},
     )
-
-

@@ -6,7 +6,7 @@ import msgspec
 from django.db import connection
 
 from accounting.queries import event_shown, transfers_of
-from jackpot.models import Hit, ProgressiveEdition
+from jackpot.queries import edition_of, hit_and_the_one_before
 from tables.models import Payout, Round, TableTerms
 from tables.queries import payouts
 
@@ -68,7 +68,7 @@ def _envy(seat: dict[str, Any], settlement: dict[str, Any], payout: Payout) -> l
 def _paytable(terms: TableTerms, payout: Payout) -> dict[str, Any] | None:
     """The edition the line was paid by, whole, so that the row can be found in what was in force."""
     if payout.wager == "progressive":
-        edition: Any = ProgressiveEdition.objects.get(pk=terms.table.link_paytable_id)
+        edition: Any = edition_of(terms.table.link_paytable_id or 0)
     else:
         rows = {row.wager: row.edition for row in terms.paytables.select_related("edition")}
         edition = rows.get(payout.wager, rows.get("base"))
@@ -79,12 +79,7 @@ def _paytable(terms: TableTerms, payout: Payout) -> dict[str, Any] | None:
 
 def _meter(payout: Payout, award: dict[str, Any]) -> dict[str, Any]:
     """The level before and after, and what was contributed to it since its last hit (REQUIREMENTS R31)."""
-    hit = Hit.objects.select_related("link", "level").get(
-        level_id=payout.level_id, sequence=payout.sequence, order=award["order"]
-    )
-    previous = (
-        Hit.objects.filter(level_id=payout.level_id, link=hit.link, number__lt=hit.number).order_by("-number").first()
-    )
+    hit, previous = hit_and_the_one_before(payout.level_id or 0, payout.sequence, award["order"])
     after = previous.sequence if previous else 0
     with connection.cursor() as cursor:
         owner = f"{hit.link.code}/{hit.level.code}"
@@ -108,5 +103,3 @@ def _meter(payout: Payout, award: dict[str, Any]) -> dict[str, Any]:
             "rounds": rounds,
         },
     }
-
-

@@ -135,7 +135,9 @@ def _cursor(row: tuple[Any, ...]) -> str:
 
 def _from_cursor(text: str) -> tuple[datetime, int, int, int]:
     try:
-        key = msgspec.json.decode(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=tuple[str, int, int, int])
+        key = msgspec.json.decode(
+            base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=tuple[str, int, int, int]
+        )
         return datetime.fromisoformat(key[0]), *key[1:]
     except (msgspec.MsgspecError, binascii.Error, ValueError, UnicodeError) as error:
         raise BadFilter("cursor", "not a cursor of this list") from error

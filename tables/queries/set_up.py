@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from tables.models import TableTerms, WagerEdition
+from tables.models import Table, TableTerms, WagerEdition
 from tables.rules.table import Terms
 
 
@@ -55,3 +55,8 @@ def tables_in_force() -> list[TableInForce]:
 def editions() -> list[WagerEdition]:
     """Every base and side-wager edition on record, by code."""
     return list(WagerEdition.objects.all())
+
+
+def table_ids() -> dict[str, int]:
+    """The id of every table by its code."""
+    return dict(Table.objects.order_by("code").values_list("code", "id"))

@@ -86,7 +86,9 @@ def movements(
 
 
 def _award(link: str, award: Mapping[str, Any]) -> Iterable[Movement]:
-    liability, reserve, overflow = (of_level(link, award["level"], kind) for kind in ("liability", "reserve", "overflow"))
+    liability, reserve, overflow = (
+        of_level(link, award["level"], kind) for kind in ("liability", "reserve", "overflow")
+    )
     reason = "seed" if award["share_ppm"] == MILLION else "top_up"
     seed = award["seed"]
     yield Movement(liability, "awards_payable", award["paid_cents"], "award")

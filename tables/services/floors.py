@@ -7,14 +7,13 @@ house a change needs two people.
 import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from datetime import datetime, time
+from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
 from django.db import connection, transaction
 
-from accounting.models import Property, Stream
-from accounting.services import audit, ledger
+from accounting.services import audit, ledger, properties
 from jackpot.rules.link import LinkTerms
 from jackpot.services import links
 from tables import models
@@ -52,40 +51,16 @@ def install(text: str, *, at: datetime) -> Installed:
         if links.install(link, custom.get(link.paytable.code), at=at, actor=INSTALLER, path=f"links[{index}]")
     ]
     opened_tables = [
-        table.code
-        for index, table in enumerate(wanted.tables.values())
-        if _table(table, at, f"tables[{index}]")
+        table.code for index, table in enumerate(wanted.tables.values()) if _table(table, at, f"tables[{index}]")
     ]
     return Installed(new_property, tuple(opened_links), tuple(opened_tables))
 
 
 def _property(wanted: floor.Property, at: datetime) -> bool:
-    starts = time.fromisoformat(wanted.gaming_day_starts)
-    found = Property.objects.first()
-    if found is None:
-        Property.objects.create(
-            code=wanted.code,
-            name=wanted.name,
-            time_zone=wanted.time_zone,
-            gaming_day_starts=starts,
-            jurisdiction=wanted.jurisdiction,
-            opened_at=at,
-        )
-        ledger.open_property_accounts()
-        audit.record(at=at, actor=INSTALLER, action="open property", subject=wanted.code, detail=asdict(wanted))
-        return True
-    there = {
-        "code": found.code,
-        "name": found.name,
-        "time_zone": found.time_zone,
-        "gaming_day_starts": found.gaming_day_starts,
-        "jurisdiction": found.jurisdiction,
-    }
-    asked = asdict(wanted) | {"gaming_day_starts": starts}
-    for key, value in there.items():
-        if asked[key] != value:
-            raise floor.FloorRefused(f"property.{key}", f"this service serves {found.code} with {key} = {value}")
-    return False
+    try:
+        return properties.open_once(asdict(wanted), at=at, actor=INSTALLER)
+    except properties.AnotherProperty as refusal:
+        raise floor.FloorRefused(f"property.{refusal.key}", refusal.detail) from refusal
 
 
 def _table(wanted: floor.TableTerms, at: datetime, path: str) -> bool:
@@ -94,6 +69,8 @@ def _table(wanted: floor.TableTerms, at: datetime, path: str) -> bool:
         _refuse_change(found, wanted, path)
         return False
     link = links.locked(wanted.link.code) if wanted.link else None
+    if link is None and ledger.stream_is_there(wanted.code):
+        raise floor.FloorRefused(f"{path}.code", f"{wanted.code} is the code of a link")
     ledger.open_table_account(wanted.code)
     stream = link.stream if link else ledger.open_stream(wanted.code, opening=encode(_definition(wanted)), at=at)
     table = models.Table.objects.create(
@@ -118,7 +95,7 @@ def _table(wanted: floor.TableTerms, at: datetime, path: str) -> bool:
         models.TablePaytable.objects.create(
             terms=terms, game=wanted.game, seats=wanted.seats, wager=wager, edition=_publish(edition, at)
         )
-    Stream.objects.filter(pk=stream.pk).update(terms_version=stream.terms_version + 1)
+    ledger.terms_changed(stream.pk)
     audit.record(at=at, actor=INSTALLER, action="open table", subject=wanted.code, detail=_definition(wanted))
     return True
 

@@ -165,9 +165,7 @@ class _Writer:
             if settled.outcome == "held":
                 self._hold(item, settled.settlement, "")
                 return
-            money = books.movements(
-                settled.settlement, contributions=settled.movements, link=self.in_force.link
-            )
+            money = books.movements(settled.settlement, contributions=settled.movements, link=self.in_force.link)
             owed = books.payouts(settled.settlement, base_wagers=base_wagers(item.terms.terms.game))
         except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
             self._hold_crashed(item, traceback.format_exc())
