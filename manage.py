@@ -7,8 +7,8 @@ import sys
 
 def main() -> None:
     """Send the command to what runs it; whatever needs packages goes on inside .venv."""
-    if sys.version_info < (3, 11):
-        sys.exit("This needs Python 3.11 or newer; this one is %d.%d." % sys.version_info[:2])
+    if sys.version_info < (3, 11):  # noqa: UP036 (who has an older one should read this, not a traceback)
+        sys.exit("This needs Python 3.11 or newer; this one is " + sys.version.split()[0])
     sys.dont_write_bytecode = False  # a set PYTHONDONTWRITEBYTECODE would compile everything anew at every start
     command = sys.argv[1] if len(sys.argv) > 1 else ""
     if command == "settle":  # rules only: neither packages nor Django

@@ -73,7 +73,9 @@ def _create() -> None:
         if answer.returncode == 0 and answer.stdout.strip() == sys.version:
             return
     if importlib.util.find_spec("ensurepip") is None:  # Debian splits it off
-        _stop("Python's venv module is incomplete here: install it (Debian, Ubuntu: apt install python3-venv) and try again.")
+        _stop(
+            "Python's venv module is incomplete here: install it (Debian, Ubuntu: apt install python3-venv) and try again."
+        )
     made = subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], capture_output=True, text=True)
     if made.returncode:
         _stop(f"Cannot make .venv: {(made.stderr or made.stdout).strip()}")

@@ -14,9 +14,13 @@ from jackpot.config.processes import State, end
 def main(argv: list[str]) -> int:
     """Stop `up`, whatever a killed `up` left, and the embedded database. 0 when nothing of them runs."""
     parser = argparse.ArgumentParser(
-        prog="manage.py down", description="Stop what `up` started on a data folder. The data stays.", allow_abbrev=False
+        prog="manage.py down",
+        description="Stop what `up` started on a data folder. The data stays.",
+        allow_abbrev=False,
     )
-    parser.add_argument("--data", metavar="DIR", help="data folder (default: JACKPOT_DATA, or .jackpot beside manage.py)")
+    parser.add_argument(
+        "--data", metavar="DIR", help="data folder (default: JACKPOT_DATA, or .jackpot beside manage.py)"
+    )
     options = parser.parse_args(argv)
     if options.data:
         os.environ["JACKPOT_DATA"] = str(Path(options.data).expanduser().absolute())

@@ -62,7 +62,7 @@ class DatabaseProblem(RuntimeError):
 
 
 class EmbeddedPostgres:
-    """The server in one folder: `data/`, `postgres.log`, and its socket in `s/` (or in the temporary folder if the path is long)."""
+    """The server in one folder: `data/`, `postgres.log`, its socket in `s/` (in the temporary folder if the path is long)."""
 
     def __init__(self, folder: Path, *, durable: bool = True) -> None:
         self.folder = Path(folder).absolute()
@@ -186,7 +186,9 @@ class EmbeddedPostgres:
         ]  # fmt: skip
         made = subprocess.run(command, cwd="/", env=_environment(), capture_output=True, text=True, **as_whom.options())
         if made.returncode:
-            raise DatabaseProblem(f"PostgreSQL could not make {self.data}{_unreachable(as_whom)}:\n{made.stderr.strip()}")
+            raise DatabaseProblem(
+                f"PostgreSQL could not make {self.data}{_unreachable(as_whom)}:\n{made.stderr.strip()}"
+            )
         self.data.rmdir()
         draft.rename(self.data)
 
@@ -251,7 +253,7 @@ def _compress(server: psycopg.Connection[Any]) -> None:
 
 
 def find_binaries(version: int | None = None) -> Path:
-    """The folder that has `postgres` and `initdb`: JACKPOT_PG_BIN, the package's, the system's. `version` is the major one wanted."""
+    """The folder with `postgres` and `initdb`: JACKPOT_PG_BIN, the package's, the system's. `version`: the major one wanted."""
     found: dict[Path, int] = {}
     for folder in _candidates():
         if (folder / "postgres").is_file() and (folder / "initdb").is_file():

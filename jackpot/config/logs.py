@@ -8,7 +8,9 @@ import structlog
 
 def logging_config(*, level: str, as_json: bool) -> dict[str, Any]:
     """The `dictConfig` form: one stream handler, rendered by structlog, third parties at `level`, ours at INFO."""
-    renderer: Any = structlog.processors.JSONRenderer() if as_json else structlog.dev.ConsoleRenderer(colors=False)
+    # Plain tracebacks: the fancy ones print local variables, and those may be keys.
+    plain = structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback)
+    renderer: Any = structlog.processors.JSONRenderer() if as_json else plain
     shared: list[Any] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,

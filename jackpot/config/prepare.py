@@ -1,4 +1,4 @@
-"""What `up` does to a database before anything is served: migrate it and, when it is empty, give it a floor; keys and people for the demo."""
+"""What `up` does to a database before anything is served: migrations, a floor if it is empty, the demo's keys and people."""
 
 import argparse
 import json

@@ -15,7 +15,13 @@ MEDIA_TYPE = "application/problem+json"
 
 
 def problem(
-    status: int, code: str, detail: str, *, pointer: str | None = None, headers: dict[str, str] | None = None, **more: Any
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    pointer: str | None = None,
+    headers: dict[str, str] | None = None,
+    **more: Any,
 ) -> JsonResponse:
     """One problem document. `pointer` (RFC 6901) names the field at fault, where one is."""
     return JsonResponse(
@@ -51,7 +57,7 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
         headers["Retry-After"] = str(int(wait) + 1)
     code, detail, pointer = _first_fault(error)
     body = document(error.status_code, code, detail, pointer=getattr(error, "pointer", pointer))
-    return Response(body, status=error.status_code, headers=headers, content_type=MEDIA_TYPE)  # type: ignore[return-value]
+    return Response(body, status=error.status_code, headers=headers, content_type=MEDIA_TYPE)
 
 
 def _first_fault(error: exceptions.APIException) -> tuple[str, str, str | None]:
@@ -75,7 +81,12 @@ def _first_fault(error: exceptions.APIException) -> tuple[str, str, str | None]:
     return CODES.get(code, code), str(fault), pointer
 
 
-CODES = {"invalid": "invalid_value", "required": "missing_field", "null": "invalid_value", "parse_error": "invalid_json"}
+CODES = {
+    "invalid": "invalid_value",
+    "required": "missing_field",
+    "null": "invalid_value",
+    "parse_error": "invalid_json",
+}
 
 
 def _is_api(request: HttpRequest) -> bool:
@@ -84,8 +95,10 @@ def _is_api(request: HttpRequest) -> bool:
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400 outside the API views, such as an impossible Host header."""
-    return problem(400, "bad_request", "The request cannot be read.") if _is_api(request) else defaults.bad_request(
-        request, exception
+    return (
+        problem(400, "bad_request", "The request cannot be read.")
+        if _is_api(request)
+        else defaults.bad_request(request, exception)
     )
 
 

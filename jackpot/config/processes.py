@@ -81,7 +81,14 @@ class Child:
     """A process that is to run as long as `up` does: its own session, its own log, and it dies with its parent."""
 
     def __init__(
-        self, name: str, command: Sequence[str], *, log: Path, role: str, pass_fds: Sequence[int] = (), once: bool = False
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        log: Path,
+        role: str,
+        pass_fds: Sequence[int] = (),
+        once: bool = False,
     ) -> None:
         self.name = name
         self.command = [sys.executable, *command]
@@ -98,7 +105,8 @@ class Child:
             self.process = subprocess.Popen(
                 self.command,
                 env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                start_new_session=True, preexec_fn=dies_with_parent(), pass_fds=self.pass_fds,
+                start_new_session=True, pass_fds=self.pass_fds,
+                preexec_fn=dies_with_parent(),  # noqa: PLW1509 (`up` has one thread)
             )  # fmt: skip
         self.known = Known.of(self.process.pid)
         return self.known

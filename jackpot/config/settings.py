@@ -8,9 +8,9 @@ from urllib.parse import unquote, urlsplit
 import dj_database_url
 from csp.constants import NONE, SELF
 
+from jackpot.config import logs
 from jackpot.config.data_folder import DataFolder
 from jackpot.config.embedded_postgres import EmbeddedPostgres
-from jackpot.config import logs
 
 BASE_DIR = Path(__file__).resolve().parents[2]
 DATA = DataFolder()

@@ -26,7 +26,9 @@ class Watched:
 class Supervisor:
     """Children and the embedded server under one watch. `say` gets one line per event."""
 
-    def __init__(self, server: EmbeddedPostgres | None, say: Callable[[str], None], note: Callable[[State], None]) -> None:
+    def __init__(
+        self, server: EmbeddedPostgres | None, say: Callable[[str], None], note: Callable[[State], None]
+    ) -> None:
         self.server = server
         self.say = say
         self.note = note
@@ -48,7 +50,9 @@ class Supervisor:
             if watched.due is not None:
                 if now >= watched.due:
                     self._start(watched)
-                    self.say(f"{watched.child.name} is started again as process {self.state.children[watched.child.name].pid}")
+                    self.say(
+                        f"{watched.child.name} is started again as process {self.state.children[watched.child.name].pid}"
+                    )
                 continue
             if (death := watched.child.death()) is None:
                 continue
@@ -61,7 +65,10 @@ class Supervisor:
             watched.deaths = 0 if now - watched.started > SETTLED_SECONDS else watched.deaths + 1
             pause = min(LONGEST_PAUSE_SECONDS, 0.5 * (2**watched.deaths - 1))
             watched.due = now + pause
-            self.say(f"{watched.child.name} {death}" + (f"; again in {pause:.1f} s, see {watched.child.log}" if pause else ""))
+            self.say(
+                f"{watched.child.name} {death}"
+                + (f"; again in {pause:.1f} s, see {watched.child.log}" if pause else "")
+            )
         if now >= self.look_at_logs:
             self.look_at_logs = now + LOG_CHECK_SECONDS
             for watched in self.watched:

@@ -1,6 +1,7 @@
 """`manage.py up`: database, migrations, a floor, web, workers and beat; and it keeps them running until it is told to stop."""
 
 import argparse
+import contextlib
 import fcntl
 import json
 import os
@@ -25,6 +26,7 @@ from jackpot.config.supervisor import TICK_SECONDS, Supervisor
 DEMO_FLOOR = Path(__file__).parent / "demo" / "floor.toml"
 HOST = "127.0.0.1"
 PATIENCE_SECONDS = 90.0
+SETTLING_PATIENCE_SECONDS = 20.0
 
 
 class Refused(Exception):
@@ -39,9 +41,15 @@ def arguments() -> argparse.ArgumentParser:
         epilog="Options of `manage.py simulate` may follow --simulate, e.g. --simulate --speed 20 --rig royal@50.",
         allow_abbrev=False,
     )
-    parser.add_argument("--data", metavar="DIR", help="data folder (default: JACKPOT_DATA, or .jackpot beside manage.py)")
-    parser.add_argument("--port", type=int, default=8000, metavar="N", help="port of web and API on this machine (8000)")
-    parser.add_argument("--floor", type=Path, metavar="FLOOR.toml", help="floor for an empty database instead of the demo's")
+    parser.add_argument(
+        "--data", metavar="DIR", help="data folder (default: JACKPOT_DATA, or .jackpot beside manage.py)"
+    )
+    parser.add_argument(
+        "--port", type=int, default=8000, metavar="N", help="port of web and API on this machine (8000)"
+    )
+    parser.add_argument(
+        "--floor", type=Path, metavar="FLOOR.toml", help="floor for an empty database instead of the demo's"
+    )
     parser.add_argument("-c", "--settlers", type=int, default=1, metavar="N", help="settling worker processes (1)")
     parser.add_argument("--simulate", action="store_true", help="play the floor, so that there is something to see")
     parser.add_argument("--exit-when-ready", action="store_true", help="start everything, check it, stop everything")
@@ -79,7 +87,8 @@ def main(argv: list[str]) -> int:
 
 def say(words: str) -> None:
     """One line of `up` itself."""
-    print(f"[up] {time.strftime('%H:%M:%S')} {words}", flush=True)
+    with contextlib.suppress(BrokenPipeError):  # whoever read along has gone
+        print(f"[up] {time.strftime('%H:%M:%S')} {words}", flush=True)
 
 
 def _detach(argv: list[str], data: DataFolder) -> int:
@@ -197,7 +206,9 @@ class Up:
             raise Refused(f"Port {port} may not be used by this user. Choose one from 1024: --port 8000") from None
         except OSError:
             free = next((other for other in range(port + 1, min(port + 100, 65536)) if _is_free(other)), 8080)
-            raise Refused(f"Port {port} is taken{_by_whom(port)}. Stop that, or choose another: --port {free}") from None
+            raise Refused(
+                f"Port {port} is taken{_by_whom(port)}. Stop that, or choose another: --port {free}"
+            ) from None
         listener.listen(1024)
         return listener
 
@@ -213,7 +224,9 @@ class Up:
         worker = ["-m", "celery", "-A", "jackpot.config.celery"]
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
         web = ["-m", "jackpot.config.web", str(listener.fileno())]
-        settlers = ["settle"] if self.options.settlers == 1 else [f"settle-{n + 1}" for n in range(self.options.settlers)]
+        settlers = (
+            ["settle"] if self.options.settlers == 1 else [f"settle-{n + 1}" for n in range(self.options.settlers)]
+        )
         return [
             Child("web", web, log=logs / "web.log", role="web", pass_fds=[listener.fileno()]),
             *(
@@ -224,7 +237,7 @@ class Up:
                 for name in settlers
             ),
             Child(
-                "worker", [*worker, "worker", "-Q", "work", "-c", "2", "-n", "worker@jackpot", *quiet],
+                "worker", [*worker, "worker", "-Q", "work", "-P", "threads", "-c", "2", "-n", "worker@jackpot", *quiet],
                 log=logs / "worker.log", role="work",
             ),
             Child(
@@ -240,23 +253,29 @@ class Up:
         return Child("simulator", command, log=self.data.logs / "simulator.log", role="command", once=True)
 
     def _wait_until_ready(self) -> None:
-        """Until the health route says that rounds can be accepted."""
-        give_up = time.monotonic() + PATIENCE_SECONDS
+        """Until the health route says that rounds can be accepted, and for a while longer until they are settled too."""
+        began = time.monotonic()
+        accepting: float | None = None
         answer = "no answer"
         while not self.stopping:
             try:
                 with urllib.request.urlopen(f"{self.url}/api/v1/health", timeout=5) as response:
-                    if response.status == 200:
+                    answer = str(json.load(response).get("status"))
+                    accepting = accepting or time.monotonic()
+                    if answer == "ok":
                         return
             except urllib.error.HTTPError as error:
                 answer = f"{error.code} {error.read(500).decode(errors='replace')}"
-            except OSError as error:
+            except (OSError, ValueError) as error:
                 answer = str(error)
             self.supervisor.look()
             failing = self.supervisor.failing()
             if failing is not None:
                 raise Refused(f"{failing.name} does not stay up. The end of {failing.log}:\n{failing.last_words()}")
-            if time.monotonic() > give_up:
+            if accepting is not None and time.monotonic() - accepting > SETTLING_PATIENCE_SECONDS:
+                say(f"rounds are accepted, but {answer}; the logs are in {self.data.logs}")
+                return
+            if time.monotonic() - began > PATIENCE_SECONDS:
                 raise Refused(f"Not ready after {PATIENCE_SECONDS:.0f} s: {answer}. The logs are in {self.data.logs}")
             time.sleep(0.1)
 

@@ -1,0 +1,68 @@
+"""`manage.py test`: every check, then every test; with arguments only pytest, with those arguments."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+from jackpot.config.data_folder import ROOT
+from jackpot.config.embedded_postgres import DatabaseProblem
+
+CHECKS = (
+    ("style", ["-m", "ruff", "check", "."]),
+    ("imports", ["-c", "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"]),
+    ("types", ["-m", "mypy", "."]),
+    ("migrations", ["manage.py", "makemigrations", "--check", "--dry-run"]),
+)
+PARALLEL = ["-n", "2", "--dist", "loadgroup", "-m", "not alone"]
+ALONE = ["-m", "alone"]
+
+
+def run(arguments: list[str]) -> int:
+    """Exit code 0 when all is well. Needs the packages of tests/requirements.txt."""
+    if arguments:
+        return _pytest(arguments)
+    failed = [name for name, command in CHECKS if _step(name, command)]
+    ensure_chromium()
+    if _pytest([*ALONE, "-q"]) not in (0, 5):  # 5: there are none
+        failed.append("tests that need the machine to themselves")
+    if _pytest(PARALLEL):
+        failed.append("tests")
+    if failed:
+        print(f"\nNot well: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _step(name: str, command: list[str]) -> int:
+    began = time.monotonic()
+    done = subprocess.run([sys.executable, *command], cwd=ROOT, capture_output=True, text=True)
+    print(f"[test] {name}: {'failed' if done.returncode else 'well'} ({time.monotonic() - began:.1f} s)", flush=True)
+    if done.returncode:
+        print(done.stdout + done.stderr, flush=True)
+    return done.returncode
+
+
+def _pytest(arguments: list[str]) -> int:
+    try:
+        return subprocess.call([sys.executable, "-m", "pytest", *arguments], cwd=ROOT)
+    except DatabaseProblem as problem:
+        print(problem, file=sys.stderr)
+        return 1
+
+
+def ensure_chromium() -> None:
+    """Pages are tested in a real browser: get Debian's where it is missing and we may."""
+    if os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome"):
+        return
+    if shutil.which("apt-get") is None or os.geteuid() != 0:
+        print(
+            "[test] Chromium is missing, and only root can install it here: the tests of pages will say so", flush=True
+        )
+        return
+    print("[test] installing Chromium for the tests of pages (once)", flush=True)
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+        subprocess.run(
+            ["apt-get", "-qq", *command], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )

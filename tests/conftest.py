@@ -1,0 +1,185 @@
+"""What every test may ask for: a real database, a settling worker, the real server with a real browser."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from django.db import connection
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_passwords() -> None:
+    """Signing in is tested often; the real hasher is slow on purpose."""
+    from django.conf import settings
+
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None) -> None:
+    """Tests that commit are cleaned up by TRUNCATE, which the append-only tables refuse: that one statement may pass them.
+
+    The triggers stay on for everything else, so that a test of theirs needs nothing special.
+    """
+    from django.db.backends.postgresql.operations import DatabaseOperations
+
+    plain = DatabaseOperations.sql_flush
+
+    def past_the_guards(self: Any, *args: Any, **kwargs: Any) -> list[str]:
+        statements = plain(self, *args, **kwargs)
+        if not statements:
+            return statements
+        return [
+            "SET LOCAL session_replication_role = replica",
+            *statements,
+            "SET LOCAL session_replication_role = origin",
+        ]
+
+    DatabaseOperations.sql_flush = past_the_guards  # type: ignore[method-assign]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept() -> Iterator[None]:
+    """What processes keep between requests (terms, directory of devices) does not pass from one test to the next."""
+    yield
+    for name in ("devices.services.directory", "tables.services.terms"):
+        if (module := sys.modules.get(name)) is not None:
+            module.forget()
+
+
+@pytest.fixture
+def settle() -> Callable[[], int]:
+    """Empties every queue here and now, as a settling worker would; the number of messages dealt with."""
+    from django.utils import timezone
+
+    from devices.services import intake
+
+    return lambda: intake.drain(clock=timezone.now)
+
+
+def service_environment() -> dict[str, str]:
+    """The environment for a process of the service that works on this test's database."""
+    database = connection.settings_dict
+    where = f"{database['USER']}@{quote(database['HOST'], safe='')}:{database['PORT']}"
+    return {**os.environ, "DATABASE_URL": f"postgresql://{where}/{database['NAME']}", "JACKPOT_DEMO": "1"}
+
+
+@contextmanager
+def running(command: list[str], role: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the service on the test database, ended with the block."""
+    environment = {**service_environment(), "JACKPOT_ROLE": role}
+    process = subprocess.Popen([sys.executable, *command], cwd=ROOT, env=environment)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+WORKER = ["-m", "celery", "-A", "jackpot.config.celery", "worker", "-Q", "settle", "-P", "solo"]
+WORKER += ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "ERROR"]
+
+
+@pytest.fixture
+def settling_worker(transactional_db: None) -> Callable[[], Any]:
+    """A real settling worker in a process of its own: `with settling_worker() as process: …`. May be started several times."""
+    return lambda: running(WORKER, "settle")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The web process under test."""
+
+    url: str
+    process: subprocess.Popen[bytes]
+
+
+class _Servers:
+    """One web process for all tests of a session: starting one costs more than most tests."""
+
+    def __init__(self) -> None:
+        self.context: Any = None
+        self.service: Service | None = None
+        self.last_used = 0.0
+
+    def get(self) -> Service:
+        """The running one, or a new one. What it keeps of the last test's floor is a second old at most: wait for that."""
+        if self.service is None or self.service.process.poll() is not None:
+            with socket.socket() as listener:
+                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                listener.bind(("127.0.0.1", 0))
+                port = listener.getsockname()[1]
+            uvicorn = [
+                "-m",
+                "uvicorn",
+                "jackpot.config.asgi:application",
+                "--port",
+                str(port),
+                "--log-level",
+                "warning",
+            ]
+            self.context = running([*uvicorn, "--no-access-log", "--timeout-graceful-shutdown", "1"], "web")
+            self.service = Service(f"http://127.0.0.1:{port}", self.context.__enter__())
+            self._wait(port)
+        else:
+            time.sleep(max(0.0, 1.1 - (time.monotonic() - self.last_used)))
+        return self.service
+
+    def _wait(self, port: int) -> None:
+        assert self.service is not None
+        for _ in range(400):
+            assert self.service.process.poll() is None, "the web process ended at once; its words stand above"
+            try:
+                socket.create_connection(("127.0.0.1", port), 0.2).close()
+                return
+            except OSError:
+                time.sleep(0.05)
+        raise AssertionError("the web process does not listen")
+
+    def stop(self) -> None:
+        """End it."""
+        if self.context is not None:
+            self.context.__exit__(None, None, None)
+
+
+@pytest.fixture(scope="session")
+def _servers(django_db_setup: None) -> Iterator[_Servers]:
+    servers = _Servers()
+    yield servers
+    servers.stop()
+
+
+@pytest.fixture
+def live_service(transactional_db: None, _servers: _Servers) -> Iterator[Service]:
+    """The real ASGI server in its own process on the test database (Django's live server would hang on an endless stream)."""
+    yield _servers.get()
+    _servers.last_used = time.monotonic()
+
+
+@pytest.fixture(scope="session")
+def browser_type_launch_args(browser_type_launch_args: dict[str, Any]) -> dict[str, Any]:
+    """The system's Chromium: none is downloaded."""
+    browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    assert browser, (
+        "Pages are tested in Chromium: install it (Debian: apt install chromium) or say where it is in CHROMIUM"
+    )
+    quiet = ["--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+    quiet += ["--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"]
+    sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []
+    return {**browser_type_launch_args, "executable_path": browser, "args": [*quiet, *sandbox]}
