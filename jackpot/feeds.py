@@ -26,13 +26,13 @@ def message(kind: str, sequence: int, data: dict[str, Any]) -> str:
     return f"id: {sequence}\nevent: {kind}\ndata: {json.dumps(data, separators=(',', ':'))}\n\n"
 
 
-def worded(link: str, read: LinkReading, *, with_state: bool) -> list[str]:
+def worded(link: str, read: LinkReading, *, with_state: bool) -> list[tuple[int, str]]:
     """The events of a reading: every award, then each level as it stands after it."""
-    events = [message("hit", sequence, award) for sequence, award in read.hits]
+    events = [(sequence, "hit", award) for sequence, award in read.hits]
     if with_state:
-        events.append(message("state", read.sequence, {"link": link, "state": read.state}))
-    events += [message("meter", read.sequence, {"link": link, **level}) for level in read.levels]
-    return events
+        events.append((read.sequence, "state", {"link": link, "state": read.state}))
+    events += [(read.sequence, "meter", {"link": link, **level}) for level in read.levels]
+    return [(sequence, message(kind, sequence, data)) for sequence, kind, data in events]
 
 
 def _read(link_id: int, after_sequence: int) -> LinkReading:
@@ -45,8 +45,8 @@ def _read(link_id: int, after_sequence: int) -> LinkReading:
 read_link = sync_to_async(_read, thread_sensitive=False)
 
 
-# None says that the browser is cut off.
-Waiting = asyncio.Queue[str | None]
+# Events with their sequences; None says that the browser is cut off.
+Waiting = asyncio.Queue[tuple[int, str] | None]
 
 
 @dataclass(slots=True)
@@ -66,13 +66,13 @@ class Feed:
         if self.task is None or self.task.done():
             self.task = asyncio.create_task(self._follow())
         try:
-            # Watching before reading: an award may be sent twice, under the same id, but is never missed.
+            # Watching before reading, so that no award is missed; what was read already is not sent again.
             now = await read_link(self.link_id, 2**62 if last_event_id is None else last_event_id)
             yield "retry: 1000\n\n"
-            for first in worded(self.link, now, with_state=True):
+            for _, first in worded(self.link, now, with_state=True):
                 yield first
             while True:
-                event: str | None
+                event: tuple[int, str] | None
                 try:
                     event = await asyncio.wait_for(asyncio.ensure_future(queue.get()), COMMENT_SECONDS)
                 except TimeoutError:
@@ -80,7 +80,8 @@ class Feed:
                     continue
                 if event is None:
                     return
-                yield event
+                if event[0] > now.sequence or "event: state" in event[1]:
+                    yield event[1]
         finally:
             self.watching.discard(queue)
 
@@ -110,7 +111,7 @@ class Feed:
         finally:
             HUB.unsubscribe(self.stream_id, heard)
 
-    def _hand_out(self, event: str) -> None:
+    def _hand_out(self, event: tuple[int, str]) -> None:
         for queue in list(self.watching):
             try:
                 queue.put_nowait(event)
