@@ -239,15 +239,14 @@ def _irregularity(value: object, index: int, numbers: Collection[int]) -> Irregu
         raise Fault("missing_field", f"{at}/seat")
     if "seat" in value and (type(seat) is not int or seat not in numbers):
         raise Fault("invalid_value", f"{at}/seat")
-    if "position" in value:
+    if "position" in value and not (
+        type(position) is str
+        and position in POSITIONS
         # A misdeal is a seat's or the table's, not both at once.
-        if type(position) is not str or position not in POSITIONS or (seat is not None and _takes_seat(code)):
-            raise Fault("invalid_value", f"{at}/position")
+        and (seat is None or code not in ("wrong_card_count", "forfeit"))
+    ):
+        raise Fault("invalid_value", f"{at}/position")
     return Irregularity(code, seat, position)
-
-
-def _takes_seat(code: str) -> bool:
-    return code in ("wrong_card_count", "forfeit")
 
 
 _ABSENT: Final = object()

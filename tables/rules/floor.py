@@ -1,7 +1,7 @@
 """Floor files: what a property looks like (CONTRACT §1).
 
-A floor that cannot stand is refused whole, with the dotted path of the first key at fault.  Every term has the default of
-SPEC.md; unknown keys are refused, so that a misspelt term is never silently the default.
+A floor that cannot stand is refused whole, with the dotted path of the first key at fault.  Every term has the default
+of SPEC.md; unknown keys are refused, so that a misspelt term is never silently the default.
 """
 
 from __future__ import annotations
