@@ -11,7 +11,7 @@ from jackpot.config.embedded_postgres import DatabaseProblem, EmbeddedPostgres
 
 WITHOUT_DATABASE = {
     "", "help", "version", "--version", "--help", "check", "collectstatic", "compilemessages", "diffsettings",
-    "findstatic", "makemessages", "spectacular", "startapp", "startproject",
+    "findstatic", "makemessages", "odds", "spectacular", "startapp", "startproject",
 }  # fmt: skip
 
 
