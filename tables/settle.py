@@ -92,6 +92,8 @@ def _read_meters(text: str, floor: Floor) -> Meters:
         value = door.parse(text)
     except InvalidJson as problem:
         raise DefinitionRefused("meters", f"not JSON: {problem}") from None
+    if not isinstance(value, dict):
+        raise DefinitionRefused("meters", "an object of links is expected")
     links = Definition(value, "", meters)
     for link in links.values:
         levels = Definition(links.values[link], link, meters[link])

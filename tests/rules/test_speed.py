@@ -1,0 +1,44 @@
+"""How long a round takes the rules; the settling worker's budget is built on it (ARCHITECTURE §7)."""
+
+from __future__ import annotations
+
+import json
+import timeit
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from jackpot.rules.meter import opening
+from tables.rules import door
+from tables.rules.message import RoundMessage
+from tables.rules.settle import settle
+
+CARDS = ("2c 7d", "3c 8d", "9s 4s", "Jc Jd", "5h 6d")
+
+
+def microseconds(work: Callable[[], object]) -> float:
+    return min(timeit.repeat(work, number=500, repeat=12)) / 500 * 1e6
+
+
+@pytest.mark.alone
+def test_five_seats_with_every_wager(harbor: Any) -> None:
+    seats = [
+        harbor.seat(number, cards, 1, 2, 3, progressive=100, three_card_bonus=500, cover_all=500)
+        for number, cards in enumerate(CARDS, 1)
+    ]
+    value = harbor.message("MS-101", "Ah Kh 2d", *seats, players=5, cards_in_deck=52)
+    raw = json.dumps(value).encode()
+    tables = harbor.floor.tables
+    table = tables["MS-101"]
+    message = door.read(value, tables)
+    assert isinstance(message, RoundMessage)
+    meters = {level.code: opening(level) for level in table.link.levels}
+    figures = {
+        "parse": microseconds(lambda: door.parse(raw)),
+        "read": microseconds(lambda: door.read(value, tables)),
+        "settle": microseconds(lambda: settle(message, table, meters)),
+    }
+    print({name: f"{figure:.1f} µs" for name, figure in figures.items()})
+    assert figures["read"] < 25, figures
+    assert figures["settle"] < 60, figures
