@@ -1,0 +1,280 @@
+"""`up` and `down` with real processes: what is started, what is killed comes back, what is left over is taken over."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import psycopg
+import pytest
+
+from jackpot.config.embedded_postgres import EmbeddedPostgres
+
+pytestmark = [pytest.mark.alone, pytest.mark.timeout(120)]
+
+MANAGE = Path(__file__).resolve().parents[2] / "manage.py"
+BACK_WITHIN_SECONDS = 15
+
+
+class House:
+    """A data folder and a port of its own, and the commands on them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = free_port()
+
+    def manage(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command of manage.py to its end."""
+        surroundings = {
+            name: value
+            for name, value in os.environ.items()
+            if name
+            not in ("DATABASE_URL", "CELERY_BROKER_URL", "JACKPOT_DATA", "JACKPOT_DEMO", "DJANGO_SETTINGS_MODULE")
+        }
+        return subprocess.run(
+            [sys.executable, MANAGE, *words],
+            env={**surroundings, **environment},
+            capture_output=True,
+            text=True,
+            timeout=100,
+        )
+
+    def up(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """`up` on this folder and port."""
+        return self.manage("up", "--data", str(self.folder), "--port", str(self.port), *words, **environment)
+
+    def ensure_up(self) -> None:
+        """Have it running, whatever the test before has left."""
+        up = self.state().get("up")
+        if up is None or not psutil.pid_exists(up["pid"]):
+            started = self.up("--detach")
+            assert started.returncode == 0, started.stderr
+
+    def state(self) -> dict[str, Any]:
+        """What `up` wrote down about its processes."""
+        try:
+            return dict(json.loads((self.folder / "up.json").read_text()))
+        except FileNotFoundError:
+            return {}
+
+    def child(self, name: str) -> int:
+        """The process that has this part now."""
+        return int(self.state()["children"][name]["pid"])
+
+    def log(self) -> str:
+        """What `up` has said."""
+        return (self.folder / "logs" / "up.log").read_text()
+
+    def health(self) -> dict[str, Any]:
+        """The health route's answer."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/health", timeout=10) as answer:
+            return dict(json.load(answer))
+
+    def postgres(self) -> psutil.Process | None:
+        """The embedded server's process."""
+        return EmbeddedPostgres(self.folder / "postgres").process()
+
+    def processes(self) -> list[psutil.Process]:
+        """Every process that belongs to this house."""
+        return [
+            process
+            for process in psutil.process_iter()
+            if process.pid != os.getpid() and process.status() != psutil.STATUS_ZOMBIE and self._is_ours(process)
+        ]
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        try:
+            return str(self.folder) in " ".join(process.cmdline()) or process.environ().get("JACKPOT_DATA") == str(
+                self.folder
+            )
+        except psutil.Error:
+            return False
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    folder = tmp_path_factory.mktemp("house")
+    folder.chmod(0o711)
+    house = House(folder)
+    yield house
+    house.manage("down", "--data", str(folder))
+
+
+@pytest.fixture
+def running(house: House) -> House:
+    house.ensure_up()
+    return house
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+def comes(what: Callable[[], bool], within: float = BACK_WITHIN_SECONDS) -> bool:
+    give_up = time.monotonic() + within
+    while time.monotonic() < give_up:
+        if what():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_detached_it_is_ready_when_the_command_returns(running: House) -> None:
+    demo = json.loads((running.folder / "demo.json").read_text())
+    assert demo["base_url"] == f"http://127.0.0.1:{running.port}"
+    assert set(demo["devices"]) == {f"MS-10{n}" for n in range(1, 9)}
+    assert all(set(person) == {"username", "password", "roles"} for person in demo["people"])
+    assert (running.folder / "demo.json").stat().st_mode & 0o077 == 0, "keys and passwords are for the owner alone"
+    assert running.health()["status"] == "ok"
+
+
+def test_a_second_up_on_the_same_folder_is_refused_and_says_where_the_first_is(running: House) -> None:
+    second = running.up("--exit-when-ready")
+    assert second.returncode == 1
+    assert "Already running" in second.stdout and f"http://127.0.0.1:{running.port}" in second.stdout
+    assert running.health()["status"] == "ok"
+
+
+@pytest.mark.parametrize("name", ["web", "settle", "worker", "beat"])
+def test_a_killed_child_is_back_and_up_says_so(running: House, name: str) -> None:
+    killed = running.child(name)
+    os.kill(killed, signal.SIGKILL)
+    assert comes(lambda: running.child(name) != killed and psutil.pid_exists(running.child(name)))
+    assert f"{name} was killed by SIGKILL" in running.log()
+    assert f"{name} is started again as process {running.child(name)}" in running.log()
+
+
+def test_a_killed_web_process_refuses_no_connection(running: House) -> None:
+    os.kill(running.child("web"), signal.SIGKILL)
+    assert running.health()["database"] == "ok"  # the connection waited in the queue of the socket that `up` holds
+
+
+def test_a_killed_database_is_back_and_settling_goes_on(running: House) -> None:
+    before = running.postgres()
+    assert before is not None
+    before.kill()
+    assert comes(lambda: (now := running.postgres()) is not None and now.pid != before.pid)
+    assert comes(lambda: "postgres is started again as process" in running.log())
+
+    def settling() -> bool:
+        try:
+            seen = running.health()
+            return bool(seen["status"] == "ok" and seen["last_sweep_seconds"] < 2)
+        except (OSError, TypeError):
+            return False
+
+    assert comes(settling, 30)
+
+
+def test_after_a_kill_of_up_the_next_one_adopts_the_database_and_takes_over_the_rest(running: House) -> None:
+    children = [child["pid"] for child in running.state()["children"].values()]
+    postgres = running.postgres()
+    assert postgres is not None
+    os.kill(running.state()["up"]["pid"], signal.SIGKILL)
+    again = running.up("--detach")
+    assert again.returncode == 0, again.stderr
+    assert "was running and is adopted" in again.stdout
+    assert running.postgres() == postgres, "the server itself was not touched"
+    assert not set(children) & {child["pid"] for child in running.state()["children"].values()}
+    assert not any(psutil.pid_exists(pid) for pid in children)
+    assert running.health()["status"] == "ok"
+
+
+def test_down_ends_every_process_and_the_data_stays(running: House) -> None:
+    assert running.processes()
+    down = running.manage("down", "--data", str(running.folder))
+    assert (down.returncode, down.stderr) == (0, "")
+    assert running.processes() == []
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", running.port))  # the port is free again
+    shown = running.manage("shell", "-c", "from tables.models import Table; print(Table.objects.count())",
+                           JACKPOT_DATA=str(running.folder))  # fmt: skip
+    assert shown.stdout.split()[-1] == "8", "a command that needs the database starts it"
+    assert running.processes() == [], "and stops it when nobody else needs it"
+
+
+def test_down_with_nothing_running_is_well(tmp_path: Path) -> None:
+    down = House(tmp_path).manage("down", "--data", str(tmp_path))
+    assert (down.returncode, down.stderr) == (0, "")
+
+
+def test_a_taken_port_is_named_and_another_proposed(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", house.port))
+        other.listen()
+        refused = house.up("--exit-when-ready")
+    assert refused.returncode == 1
+    assert f"Port {house.port} is taken" in refused.stdout and "--port " in refused.stdout
+    assert f"process {os.getpid()}" in refused.stdout, "it says by whom"
+    assert house.processes() == []
+
+
+def test_the_data_folder_of_another_version_is_left_alone(tmp_path: Path) -> None:
+    house = House(tmp_path)
+    data = tmp_path / "postgres" / "data"
+    data.mkdir(parents=True)
+    (data / "PG_VERSION").write_text("9\n")
+    refused = house.up("--exit-when-ready")
+    assert refused.returncode == 1
+    assert "written by PostgreSQL 9" in refused.stderr and "JACKPOT_PG_BIN" in refused.stderr
+    assert [file.name for file in data.iterdir()] == ["PG_VERSION"]
+
+
+def test_without_binaries_it_says_what_to_install(tmp_path: Path) -> None:
+    refused = House(tmp_path).up("--exit-when-ready", JACKPOT_PG_BIN=str(tmp_path))
+    assert refused.returncode == 1
+    assert "no PostgreSQL binaries" in refused.stderr and "DATABASE_URL" in refused.stderr
+
+
+def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    refused = House(tmp_path / "file" / "below").up("--exit-when-ready")
+    assert refused.returncode == 1
+    assert str(tmp_path / "file" / "below") in refused.stdout and "--data" in refused.stdout
+
+
+def test_a_floor_that_is_refused_stops_the_start_and_leaves_nothing_running(tmp_path: Path) -> None:
+    tmp_path.chmod(0o711)
+    house = House(tmp_path)
+    floor = tmp_path / "floor.toml"
+    floor.write_text('[property]\ncode = "BOS"\nspelling = "wrong"\n')
+    refused = house.up("--exit-when-ready", "--floor", str(floor))
+    assert refused.returncode == 1
+    assert "property.spelling" in refused.stderr
+    assert house.processes() == []
+
+
+def test_the_server_starts_as_nobody_where_namespaces_are_not_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As root; for an ordinary user the setting changes nothing, and the server must start all the same."""
+    monkeypatch.setenv("JACKPOT_PG_AS", "nobody")
+    server = EmbeddedPostgres(tmp_path / ("a long name " * 8) / "postgres", durable=False)
+    assert server.start() is True
+    try:
+        assert server.start() is False, "the second start adopts it"
+        process = server.process()
+        assert process is not None and process.uids().effective != 0
+        with server.connect() as connection:
+            compression = (
+                "SELECT setting, 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression'"
+            )
+            row = connection.execute(compression).fetchone()
+        assert row in (("lz4", True), ("pglz", False)), "lz4 where this build has it"
+        with pytest.raises(psycopg.OperationalError):
+            psycopg.connect(host="127.0.0.1", port=5432, user="jackpot", connect_timeout=1)  # no network at all
+    finally:
+        server.stop()
+    assert server.process() is None
