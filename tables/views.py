@@ -1,6 +1,7 @@
 """Pages of tables: the payout history and the set-up of the house. Pages that show messages are in `devices.views`."""
 
 import re
+from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
@@ -27,7 +28,13 @@ def payout_search(request: HttpRequest) -> HttpResponse:
     """The payout history: the filters of the API, and pages by key."""
     typed = {name: request.GET.get(name, "").strip() for name in (*FIELDS, *DOLLARS)}
     cursor = request.GET.get("cursor", "")
-    context = {"typed": typed, "kinds": Payout.Kind.values, "hands": HANDS, "states": payouts.STATES, "cursor": cursor}
+    context: dict[str, Any] = {
+        "typed": typed,
+        "cursor": cursor,
+        "kinds": Payout.Kind.values,
+        "hands": HANDS,
+        "states": payouts.STATES,
+    }
     try:
         filters = {name: typed[name] for name in FIELDS if typed[name]}
         filters |= {DOLLARS[name]: str(_cents(name, typed[name])) for name in DOLLARS if typed[name]}

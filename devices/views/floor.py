@@ -38,6 +38,8 @@ def _now() -> dict[str, Any]:
     for link in links:
         link["stream"] = reverse("link-stream", args=[link["code"]])
         link["tables"] = [table for table in tables if table.link == link["code"]]
+        games = {table.game for table in link["tables"]}
+        link["game"] = games.pop() if len(games) == 1 else None
     held, held_count = tables_queries.waiting()
     return {
         "links": links,

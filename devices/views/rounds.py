@@ -14,7 +14,6 @@ from devices import queries
 from devices.queries import RoundShown
 from jackpot import queries as jackpot_queries
 from tables.addresses import round_address
-from tables.models import Hold, Payout
 from tables.queries import floor, payouts
 
 METHODS = {
@@ -59,11 +58,15 @@ def _worded(found: RoundShown) -> dict[str, Any]:
     }
     dealt = {seat["seat"]: seat for seat in message["seats"]}
     if found.sequence is None or found.stream_id is None or settlement is None:
-        hold = Hold.objects.filter(message_id=found.message_id).first()
         seats = [_as_reported(dealt[number]) for number in sorted(dealt, reverse=True)]
-        return shown | {"error": hold.error if hold else "", "seats": seats}
+        return shown | {"error": floor.held_error(found.message_id), "seats": seats}
     seats = [_seat(seat, dealt[seat["seat"]]) for seat in settlement["seats"]]
-    _name_payouts(seats, found.stream, floor.payouts_of(found.stream_id, found.sequence))
+    ids = floor.payout_ids(found.stream_id, found.stream, found.sequence)
+    for seat in seats:
+        for line in seat["lines"]:
+            line["payout"] = ids.get((seat["seat"], line["wager"], seat["hand"] or ""))
+        for envy in seat["envy"]:
+            envy["payout"] = ids.get((seat["seat"], "envy", envy["hand"]))
     near = floor.neighbours(found.stream_id, found.sequence)
     transfers = transfers_of(found.stream_id, found.sequence)
     staked, paid = sum(seat["staked_cents"] for seat in seats), sum(seat["paid_cents"] for seat in seats)
@@ -89,21 +92,6 @@ def _as_reported(seat: dict[str, Any]) -> dict[str, Any]:
 def _seat(settled: dict[str, Any], dealt: dict[str, Any]) -> dict[str, Any]:
     won = sum(line["win_cents"] for line in settled["lines"]) + sum(envy["paid_cents"] for envy in settled["envy"])
     return {**settled, "cards": dealt["cards"], "folded": dealt.get("folded"), "won_cents": won}
-
-
-def _name_payouts(seats: list[dict[str, Any]], stream: str, owed: list[Payout]) -> None:
-    """Give every winning line and envy entry the id of its payout, which were written in this same order."""
-    ids = {
-        (payout.seat, payout.kind == Payout.Kind.ENVY, payout.wager, payout.hand): payouts.payout_id(
-            stream, payout.sequence, payout.line
-        )
-        for payout in owed
-    }
-    for seat in seats:
-        for line in seat["lines"]:
-            line["payout"] = ids.get((seat["seat"], False, line["wager"], seat["hand"] or ""))
-        for envy in seat["envy"]:
-            envy["payout"] = ids.get((seat["seat"], True, "progressive", envy["hand"]))
 
 
 def _dealing(dealing: dict[str, Any]) -> list[str]:

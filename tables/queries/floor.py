@@ -11,6 +11,7 @@ from django.db import connection
 
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Hold, Payout, Round, Table
+from tables.queries.payouts import payout_id
 
 COUNTED_ANEW_SECONDS = 5
 
@@ -28,7 +29,7 @@ class TableNow:
     maximum_cents: int
     last_at: datetime | None
     held: int
-    rounds_today: int
+    rounds_today: int = 0
 
 
 TABLES = """
@@ -50,12 +51,14 @@ ROUNDS_SINCE = """
 
 def tables_now(day_began: datetime) -> list[TableNow]:
     """Every table by code. Rounds of the gaming day are counted anew every few seconds, however many are looking."""
-    counts = cache.get_or_set(
-        f"rounds-since-{int(day_began.timestamp())}", lambda: _rounds_since(day_began), COUNTED_ANEW_SECONDS
-    )
+    kept = f"rounds-since-{int(day_began.timestamp())}"
+    counts: dict[int, int] | None = cache.get(kept)
+    if counts is None:
+        counts = _rounds_since(day_began)
+        cache.set(kept, counts, COUNTED_ANEW_SECONDS)
     with connection.cursor() as cursor:
         cursor.execute(TABLES)
-        return [TableNow(*row, rounds_today=counts.get(key, 0)) for key, *row in cursor.fetchall()]
+        return [TableNow(*row[1:], rounds_today=counts.get(row[0], 0)) for row in cursor.fetchall()]
 
 
 def _rounds_since(day_began: datetime) -> dict[int, int]:
@@ -144,16 +147,34 @@ def neighbours(stream_id: int, sequence: int) -> Neighbours:
     )
 
 
-def payouts_of(stream_id: int, sequence: int) -> list[Payout]:
-    """The payouts of one round in settlement order."""
-    return list(Payout.objects.filter(stream_id=stream_id, sequence=sequence).order_by("line"))
+def payout_ids(stream_id: int, stream: str, sequence: int) -> dict[tuple[int, str, str], str]:
+    """The ids of a round's payouts by seat, wager (`envy` for envy) and the hand that was paid."""
+    owed = Payout.objects.filter(stream_id=stream_id, sequence=sequence)
+    return {
+        (payout.seat, "envy" if payout.kind == Payout.Kind.ENVY else payout.wager, payout.hand): payout_id(
+            stream, sequence, payout.line
+        )
+        for payout in owed
+    }
+
+
+def held_error(message_id: int) -> str:
+    """The error that a message was held with, where the settling code failed on it; else empty."""
+    return Hold.objects.filter(message_id=message_id).values_list("error", flat=True).first() or ""
 
 
 def _line(row: tuple[Any, ...]) -> RoundLine:
     settled = msgspec.json.decode(bytes(row[7]))
     seats = settled["seats"]
+    message_id, stream, sequence, table, reference, outcome, dealt_at, _ = row
     return RoundLine(
-        *row[:7],
+        message_id=message_id,
+        stream=stream,
+        sequence=sequence,
+        table=table,
+        reference=reference,
+        outcome=outcome,
+        dealt_at=dealt_at,
         best_hand=best(seat["hand"] for seat in seats),
         seats=len(seats),
         hits=len(settled["awards"]),
