@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tables import settle as command
+from tables.rules.settle import settle as settle_round
 
 ROOT = Path(__file__).parents[2]
 HARBOR = ROOT / "tests" / "acceptance" / "floors" / "harbor.toml"
@@ -226,14 +227,12 @@ def test_a_call_that_cannot_work_exits_with_2(argv: list[str], capsys: pytest.Ca
 def test_a_message_the_rules_choke_on_is_held_alone(
     settle: Command, good: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = command.settle
-
     def choking(message: Any, *args: Any) -> Any:
         if message.round == "R-2":
             raise ZeroDivisionError("a fault in the rules")
-        return real(message, *args)
+        return settle_round(message, *args)
 
-    monkeypatch.setattr(command, "settle", choking)
+    monkeypatch.setattr("tables.settle.settle", choking)
     code, settlements, err = settle.run(good, good | {"round": "R-2"}, good | {"round": "R-3"})
     assert code == 0
     assert [line["outcome"] for line in settlements] == ["settled", "held", "settled"]
