@@ -100,8 +100,8 @@ class Game(ABC, Generic[Deal]):
         then a wager that is still missing is no fault (DECISIONS A11).
         """
 
-    def judge_round(self, message: RoundMessage, *, standing: bool, found: set[str]) -> None:
-        """Add held reasons that only the whole round shows; `standing` is false where it is void."""
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
+        """Add held reasons that only the whole round shows; of a void round's cards nothing is asked."""
 
     def copies(self, card: str) -> int:
         """How often a card may be on the table."""

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from tables.rules.boston_5_stud import Boston5Stud
 from tables.rules.double_down_stud import DoubleDownStud
+from tables.rules.fast_action_holdem import FastActionHoldem
 from tables.rules.game import Game
 from tables.rules.let_it_ride import LetItRide
 from tables.rules.mini_tex import MiniTex
@@ -23,5 +24,6 @@ GAMES: Final[dict[str, type[Game[Any]]]] = {
         ThreeCardPoker,
         MiniTex,
         RedDog,
+        FastActionHoldem,
     )
 }

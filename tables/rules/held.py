@@ -73,7 +73,7 @@ def reasons(message: RoundMessage, game: Game[Any], ruling: Ruling) -> set[str]:
         game.judge_wagers(seat, finished=standing and seat.seat not in void_seats, found=found)
         if COVER_ALL in seat.wagers:
             covers_all = True
-    game.judge_round(message, standing=standing, found=found)
+    game.judge_round(message, ruling, found)
     if dealing.players is not None and dealing.players != len(message.seats):
         found.add("players_mismatch")
     if covers_all and dealing.mode != COVER_ALL and COVER_ALL in offered:

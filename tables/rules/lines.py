@@ -6,6 +6,7 @@ for fixed sums and for shares of a level, where the stake is gone (SPEC §3).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from jackpot.rules.paytable import Row
@@ -79,6 +80,17 @@ def returned(wager: str, stake_cents: int, result: str) -> Line:
         "win_cents": 0,
         "paid_cents": stake_cents,
     }
+
+
+def half_taken(wager: str, stake_cents: int) -> Line:
+    """A wager of which half is lost and half comes back, with the odd cent."""
+    return lost(wager, stake_cents) | {"paid_cents": stake_cents - stake_cents // 2}
+
+
+def overall(lines: Iterable[Line]) -> str:
+    """What several wagers come to together: win, lose or push."""
+    gained_cents = sum(line["paid_cents"] - line["stake_cents"] for line in lines)
+    return "win" if gained_cents > 0 else "lose" if gained_cents < 0 else "push"
 
 
 def prepared(rows: list[Row | None]) -> list[Pay | None]:

@@ -64,9 +64,9 @@ class RedDog(Game[tuple[str, Pay | None]]):
         if not self.table.minimum_cents <= wager <= self.table.maximum_cents or (added is not None and added > wager):
             found.add("wager_not_allowed")
 
-    def judge_round(self, message: RoundMessage, *, standing: bool, found: set[str]) -> None:
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
         """Two cards if they are consecutive, else three; and no raise where there is no spread (DECISIONS A32)."""
-        if not standing or len(message.community) not in self.community_cards:
+        if ruling.void_codes or len(message.community) not in self.community_cards:
             return
         between = spread(message.community)
         if len(message.community) != (2 if between == 0 else 3):
