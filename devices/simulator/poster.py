@@ -59,6 +59,7 @@ class Poster:
         self._patience_seconds = patience_seconds
         self._on_hit = on_hit or (lambda hit: None)
         self._waiting: asyncio.Queue[Sending | None] = asyncio.Queue(maxsize=2 * batch)
+        self._put_back: list[Sending | None] = []
         self._client = httpx.AsyncClient(
             base_url=base_url,
             headers={"Authorization": f"Api-Key {api_key}", "Content-Type": "application/json"},
@@ -82,19 +83,23 @@ class Poster:
 
     async def run(self) -> None:
         """Post until closed: a single message when there is one, otherwise all that wait, in order."""
-        open_ = True
-        while open_:
-            taken = await self._waiting.get()
-            if taken is None:
-                return
-            heap = [taken]
-            while len(heap) < self._batch and not heap[-1].drop and not self._waiting.empty():
-                following = self._waiting.get_nowait()
-                if following is None:
-                    open_ = False
-                    break
-                heap.append(following)
+        while heap := await self._heap():
             await self._post(heap)
+
+    async def _heap(self) -> list[Sending]:
+        """What leaves together; nothing once closed."""
+        first = self._put_back.pop() if self._put_back else await self._waiting.get()
+        if first is None:
+            return []
+        heap = [first]
+        while not first.drop and len(heap) < self._batch and not self._waiting.empty():
+            following = self._waiting.get_nowait()
+            if following is None or following.drop:
+                # What is to lose its connection goes alone, so that only this one is sent again.
+                self._put_back.append(following)
+                break
+            heap.append(following)
+        return heap
 
     async def _post(self, heap: list[Sending]) -> None:
         bodies = [encode(sending.dealt.message) for sending in heap]

@@ -120,8 +120,9 @@ def load_floor(file: Path) -> Floor:
 def write(plan: Plan, file: Path, rounds: int) -> Tally:
     """Write the messages of the plan, one a line in the order dealt, instead of posting them."""
     tally = Tally()
+    play = plan.play()
     with file.open("wb") as out:
-        for dealt in islice(plan.play().deals(), rounds):
+        for dealt in islice(play.deals(), rounds):
             out.write(encode(dealt.message) + b"\n")
             _count(tally, dealt)
     return tally

@@ -87,9 +87,14 @@ def settlement(message: dict[str, Any]) -> dict[str, Any]:
 
 
 def post(
-    answer: Callable[[httpx.Request], Any], rounds: list[Dealt], *, batch: int = 50, wait_seconds: int = 0
+    answer: Callable[[httpx.Request], Any],
+    rounds: list[Dealt],
+    *,
+    batch: int = 50,
+    wait_seconds: int = 0,
+    drops: int | None = None,
 ) -> Tally:
-    """Post rounds that all wait already when the line opens."""
+    """Post rounds that all wait already when the line opens; round `drops` loses its connection."""
     tally = Tally()
 
     async def play() -> None:
@@ -105,7 +110,7 @@ def post(
 
         async def feed() -> None:
             for each in rounds:
-                await poster.put(Sending(each))
+                await poster.put(Sending(each, drop=each.table_round == drops))
             await poster.close()
 
         feeding = asyncio.create_task(feed())
@@ -140,6 +145,20 @@ def test_the_very_same_bytes_go_out_again_until_they_are_answered() -> None:
     # Stored when the line broke, so the fifth try is told that it is known.
     assert tally.receipts == {"duplicate": 2}
     assert len(service.stored) == 2
+
+
+def test_a_round_that_loses_its_connection_goes_alone() -> None:
+    service = Service(httpx.ReadTimeout)
+    tally = post(service, [dealt(number) for number in range(5)], drops=0)
+    sizes = [len(value) if isinstance(value := json.loads(each.content), list) else 1 for each in service.requests]
+    assert sizes == [1, 1, 4]
+    assert tally.receipts == {"duplicate": 1, "accepted": 4}
+    assert tally.dropped == 1
+
+    service = Service()
+    post(service, [dealt(number) for number in range(5)], drops=3)
+    assert list(service.stored) == [f"MS-1-{number}" for number in range(5)]
+    assert [request.extensions["timeout"]["read"] < 1 for request in service.requests] == [False, True, False]
 
 
 def test_a_settlement_that_was_waited_for_is_counted_with_its_hit() -> None:
