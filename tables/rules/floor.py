@@ -137,7 +137,7 @@ def _paytables(entry: Definition) -> dict[str, ProgressivePaytable]:
     own: dict[str, ProgressivePaytable] = {}
     for place, definition in entry.items("paytables"):
         paytable = progressive_paytables.read(_table(definition, place), place)
-        if paytable.code in progressive_paytables.builtin() or paytable.code in editions_rules.builtin():
+        if paytable.code in progressive_paytables.builtin() or paytable.code in editions_rules.codes():
             raise FloorRefused(f"{place}.code", f"{paytable.code} is built in")
         if paytable.code in own:
             raise FloorRefused(f"{place}.code", f"{paytable.code} is used twice")
@@ -182,7 +182,7 @@ def table_terms(
     if decks not in game.decks_allowed:
         allowed = " or ".join(str(number) for number in game.decks_allowed)
         raise entry.refuse("decks", f"{title} is played with {allowed} (decks = {decks})")
-    chosen = _editions(entry, game, seats, editions_rules.builtin() if editions is None else editions)
+    chosen = _editions(entry, game, seats, editions)
     terms = _terms(entry, game)
     return TableTerms(code, title, seats, decks, minimum_cents, maximum_cents, link, chosen, terms)
 
@@ -201,15 +201,18 @@ def _link(entry: Definition, links: Mapping[str, LinkTerms], game: str, decks: i
     return link
 
 
-def _editions(entry: Definition, game: type[Game[Any]], seats: int, known: Mapping[str, Edition]) -> dict[str, Edition]:
+def _editions(
+    entry: Definition, game: type[Game[Any]], seats: int, known: Mapping[str, Edition] | None
+) -> dict[str, Edition]:
     """The editions a table offers, by wager; each must be of its game and for that wager."""
     place = entry.at("paytables")
     offered = Definition(entry.values.get("paytables", {}), place, (*game.required_paytables, *game.side_wagers))
     chosen: dict[str, Edition] = {}
     for wager in offered.values:
-        edition = known.get(offered.text(wager))
-        if edition is None:
-            raise offered.refuse(wager, f"unknown paytable {offered.values[wager]}")
+        code = offered.text(wager)
+        if code not in (editions_rules.codes() if known is None else known):
+            raise offered.refuse(wager, f"unknown paytable {code}")
+        edition = editions_rules.edition_of(code) if known is None else known[code]
         if (edition.game, edition.wager) != (game.title, wager):
             raise offered.refuse(wager, f"{edition.code} is for {edition.wager} of {edition.game}")
         why_not = game.misfit(wager, seats)

@@ -56,15 +56,32 @@ def read(definition: Mapping[str, Any], path: str = "") -> Edition:
     return Edition(code, game, wager, odds_by_players=odds)
 
 
+FOLDER: Final = Path(__file__).parent.parent / "paytables"
+
+
 @cache
+def codes() -> frozenset[str]:
+    """The codes of the editions published with the product; every file is named after its edition."""
+    return frozenset(file.stem for file in FOLDER.glob("*.toml"))
+
+
+@cache
+def definition_of(code: str) -> dict[str, Any]:
+    """The definition of a published edition, as its TOML file says it."""
+    return tomllib.loads((FOLDER / f"{code}.toml").read_text("utf-8"))
+
+
+@cache
+def edition_of(code: str) -> Edition:
+    """A published edition.  Only what a floor names is ever read, so that `settle` starts at once."""
+    return read(definition_of(code))
+
+
 def definitions() -> dict[str, dict[str, Any]]:
-    """The definitions of the editions published with the product, as their TOML files say them, by code."""
-    folder = Path(__file__).parent.parent / "paytables"
-    found = (tomllib.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.toml")))
-    return {definition["code"]: definition for definition in found}
+    """The definitions of all published editions, by code."""
+    return {code: definition_of(code) for code in sorted(codes())}
 
 
-@cache
 def builtin() -> dict[str, Edition]:
-    """The editions published with the product, by code."""
-    return {code: read(definition) for code, definition in definitions().items()}
+    """All published editions, by code."""
+    return {code: edition_of(code) for code in sorted(codes())}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations, combinations_with_replacement
 from typing import Final
 
@@ -56,6 +57,7 @@ def _strength(hand: str, ranks: Sequence[int]) -> int:
     return value
 
 
+@cache  # built when the first hand of several decks is ranked: most houses have none
 def _tables() -> tuple[dict[int, int], dict[int, int]]:
     """Strengths of five cards by the sum of their ranks: in mixed suits, and in one suit."""
     mixed: dict[int, int] = {}
@@ -73,12 +75,10 @@ def _tables() -> tuple[dict[int, int], dict[int, int]]:
     return mixed, suited
 
 
-MIXED, SUITED = _tables()
-
-
 def strength(total: int) -> int:
     """The strength of five cards of any number of decks, given the sum of their weights."""
-    table = SUITED if total >> SUIT_SHIFT in ONE_SUIT_FIVE else MIXED
+    mixed, suited = _tables()
+    table = suited if total >> SUIT_SHIFT in ONE_SUIT_FIVE else mixed
     return table[total & RANKS_MASK]
 
 
