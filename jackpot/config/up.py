@@ -291,7 +291,7 @@ class Up:
             demo = json.loads(self.data.demo.read_text())
             lines.append(f"  machine keys   {self.data.demo} ({len(demo['devices'])} tables)")
             lines.append("  sign in as")
-            lines += [f"    {p['username']:<12} {p['password']:<20} {', '.join(p['roles'])}" for p in demo["people"]]
+            lines += [f"    {p['username']:<14} {p['password']:<24} {', '.join(p['roles'])}" for p in demo["people"]]
         say("\n".join(lines))
         if self.options.ready_fd is None and not self.options.exit_when_ready:
             say("Ctrl-C stops everything")
