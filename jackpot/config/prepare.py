@@ -7,12 +7,15 @@ import sys
 from pathlib import Path
 
 import django
+import psycopg
 from django.apps import apps
 from django.conf import settings
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 from django.utils.module_loading import import_string
 
 from jackpot.config.data_folder import write_private
+from jackpot.config.embedded_postgres import install_broker
 
 
 def main(argv: list[str]) -> int:
@@ -26,10 +29,14 @@ def main(argv: list[str]) -> int:
     django.setup()
     try:
         call_command("migrate", interactive=False, verbosity=0)
+        if settings.CELERY_BROKER_URL.startswith("pgmq:"):
+            where = settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]
+            with psycopg.connect(where, autocommit=True) as connection:
+                install_broker(connection)
         if wanted.floor is not None and not apps.get_model("accounting", "Property").objects.exists():
             call_command("load_floor", str(wanted.floor))
             settings.DATA.floor.write_bytes(wanted.floor.read_bytes())
-    except CommandError as refused:
+    except (CommandError, OperationalError, psycopg.OperationalError) as refused:
         print(refused, file=sys.stderr)
         return 1
     if settings.DEMO:

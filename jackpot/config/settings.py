@@ -110,7 +110,11 @@ elif ROLE == "work":
     DATABASES["default"]["CONN_MAX_AGE"] = 600
 
 # ── jobs: the broker carries wake-ups and long jobs, never data ─────────────────────────────────────────────────
-CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL") or EmbeddedPostgres(DATA.postgres).broker_url
+CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL") or (
+    f"pgmq:{DATABASE_URL.partition(':')[2]}"  # a real server and no broker named: a queue in the same database
+    if os.environ.get("DATABASE_URL")
+    else EmbeddedPostgres(DATA.postgres).broker_url
+)
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_BROKER_CONNECTION_MAX_RETRIES = None
 CELERY_TASK_ACKS_LATE = True

@@ -19,7 +19,7 @@ import psutil
 
 from jackpot.config.command_line import use_database
 from jackpot.config.data_folder import ROOT, DataFolder
-from jackpot.config.embedded_postgres import EmbeddedPostgres
+from jackpot.config.embedded_postgres import DatabaseProblem, EmbeddedPostgres
 from jackpot.config.processes import Child, Known, State, end
 from jackpot.config.supervisor import TICK_SECONDS, Supervisor
 
@@ -138,6 +138,9 @@ class Up:
         try:
             with listener:
                 return self._serve(listener, began)
+        except (Refused, DatabaseProblem) as refused:
+            say(str(refused))
+            return 1
         finally:
             self.supervisor.stop()
             self.data.state.unlink(missing_ok=True)

@@ -26,10 +26,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 from urllib.parse import quote
 
 import httpx
+import psycopg
 
 from devices.simulator import rig
 from devices.simulator.gateway import Weather
@@ -51,6 +52,7 @@ WRITING = """
     WHERE application_name = 'jackpot settle' AND backend_xid IS NOT NULL
 """
 RECORDED = "SELECT count(*) FROM tables_round"
+QUEUED = "SELECT count(*) FROM devices_queued"
 
 
 def floor_text(tables: int) -> str:
@@ -93,7 +95,7 @@ terms = {{ progressive_survives_fold = {"true" if number % 2 else "false"} }}
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """One kill -9: how many rounds were recorded then, how many waited, and how long until the worker was back."""
+    """One kill -9: rounds recorded just then, messages waiting, and how long until somebody settled again."""
 
     recorded: int
     queued: int
@@ -119,10 +121,9 @@ class Account:
             f"{self.dealt:,} rounds dealt = {self.settled:,} settled + {self.void:,} void + {self.held:,} held",
             f"{self.hits} hits; receipts {dict(self.receipts)}; {self.seconds:.1f} s from first deal to empty queue",
         ]
-        lines += [
-            f"kill -9 with {kill.recorded:,} rounds recorded and {kill.queued:,} queued, back after {kill.back_after_seconds:.1f} s"
-            for kill in self.kills
-        ]
+        for kill in self.kills:
+            then = f"{kill.recorded:,} rounds recorded and {kill.queued:,} queued"
+            lines.append(f"kill -9 with {then}; settling again after {kill.back_after_seconds:.1f} s")
         return "\n".join([*lines, self.verified])
 
 
@@ -207,19 +208,19 @@ class Soak:
         assert self.plan.rounds is not None
         with EmbeddedPostgres(self.data / "postgres").connect("jackpot") as database:
             for kill in range(self.kills):
-                wanted = self.plan.rounds * kill // (self.kills + 1)
-                while database.execute(RECORDED).fetchone()[0] < wanted:  # type: ignore[index]
+                wanted = self.plan.rounds * (kill + 1) // (self.kills + 1)
+                while _number(database, RECORDED) < wanted:
                     time.sleep(0.02)
                 pid = self._settler()
-                while not database.execute(WRITING).fetchone()[0]:  # type: ignore[index]
+                while not _number(database, WRITING):
                     pass
                 os.kill(pid, signal.SIGKILL)
                 killed = time.monotonic()
-                recorded = database.execute(RECORDED).fetchone()[0]  # type: ignore[index]
-                queued = database.execute("SELECT count(*) FROM devices_queued").fetchone()[0]  # type: ignore[index]
-                while self._settler() == pid:
-                    assert time.monotonic() - killed < BACK_WITHIN_SECONDS, "the settling worker did not come back"
+                recorded, queued = _number(database, RECORDED), _number(database, QUEUED)
+                while _number(database, RECORDED) == recorded:
+                    assert time.monotonic() - killed < BACK_WITHIN_SECONDS, "nobody settles any more"
                     time.sleep(0.05)
+                assert self._settler() != pid
                 self.account.kills.append(Kill(recorded, queued, time.monotonic() - killed))
 
     def _settler(self) -> int:
@@ -270,14 +271,19 @@ class Soak:
         assert replayed.returncode == 0, replayed.stderr.decode()
         for item, line in zip(listed, replayed.stdout.splitlines(), strict=True):
             settlement = item["settlement"]
-            for award in settlement["awards"]:
-                award_again = {**award, "hit": None}
-                settlement = {**settlement, "awards": [award_again if a is award else a for a in settlement["awards"]]}
-            assert json.loads(line) == settlement, item["round"]
+            # Hits are numbered by the stream alone.
+            awards = [{**award, "hit": None} for award in settlement["awards"]]
+            assert json.loads(line) == {**settlement, "awards": awards}, item["round"]
 
 
 JACKPOTS = ((8, "straight_flush"), (20, "royal"), (45, "straight_flush"), (50, "royal"), (75, "royal"), (76, "royal"))
 """When jackpots fall, in percent of the way, and which."""
+
+
+def _number(database: psycopg.Connection[Any], query: LiteralString) -> int:
+    row = database.execute(query).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def _pages(client: httpx.Client, path: str, **query: str) -> Iterator[dict[str, Any]]:
@@ -304,8 +310,13 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="jackpot-soak-") as folder:
         Path(folder).chmod(0o711)  # the database's user must reach its files
         soak = Soak(
-            Path(folder), rounds=options.rounds, kills=options.kills, tables=options.tables, seed=options.seed, speed=options.speed
-        )  # fmt: skip
+            Path(folder),
+            rounds=options.rounds,
+            kills=options.kills,
+            tables=options.tables,
+            seed=options.seed,
+            speed=options.speed,
+        )
         print(soak.run())
 
 

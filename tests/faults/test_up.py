@@ -228,14 +228,14 @@ def test_the_data_folder_of_another_version_is_left_alone(tmp_path: Path) -> Non
     (data / "PG_VERSION").write_text("9\n")
     refused = house.up("--exit-when-ready")
     assert refused.returncode == 1
-    assert "written by PostgreSQL 9" in refused.stderr and "JACKPOT_PG_BIN" in refused.stderr
+    assert "written by PostgreSQL 9" in refused.stdout and "JACKPOT_PG_BIN" in refused.stdout
     assert [file.name for file in data.iterdir()] == ["PG_VERSION"]
 
 
 def test_without_binaries_it_says_what_to_install(tmp_path: Path) -> None:
     refused = House(tmp_path).up("--exit-when-ready", JACKPOT_PG_BIN=str(tmp_path))
     assert refused.returncode == 1
-    assert "no PostgreSQL binaries" in refused.stderr and "DATABASE_URL" in refused.stderr
+    assert "no PostgreSQL binaries" in refused.stdout and "DATABASE_URL" in refused.stdout
 
 
 def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
