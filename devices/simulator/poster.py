@@ -81,6 +81,10 @@ class Poster:
         """Nothing more will come; `run` ends when everything has left."""
         await self._waiting.put(None)
 
+    def hurry(self, patience_seconds: float) -> None:
+        """From now on wait no longer than this for an answer: somebody wants to stop."""
+        self._patience_seconds = patience_seconds
+
     async def run(self) -> None:
         """Post until closed: a single message when there is one, otherwise all that wait, in order."""
         while heap := await self._heap():

@@ -34,6 +34,9 @@ RUSH_PACE_SECONDS = 0.0004
 
 SETTLES_WITHIN_SECONDS = 120.0
 
+HURRY_SECONDS = 3.0
+"""How long a stopped run still tries to send what was dealt."""
+
 
 class SetUpRefused(Exception):
     """The run cannot start: no such table, no key, nobody answering."""
@@ -157,10 +160,13 @@ class Run:
         self._settles = settles
         self._on_dealt = on_dealt or (lambda dealt: None)
         self._stopping = asyncio.Event()
+        self._posters: dict[str, Poster] = {}
 
     def stop(self) -> None:
-        """Deal no more rounds."""
+        """Deal no more rounds, and do not wait long for a service that is gone."""
         self._stopping.set()
+        for poster in self._posters.values():
+            poster.hurry(HURRY_SECONDS)
 
     async def run(self) -> Tally:
         """Play to the end; PostingFailed when the service cannot be used."""
@@ -171,14 +177,14 @@ class Run:
             try:
                 await self._play()
                 if self._settles and not self._stopping.is_set():
-                    await self._settled()
+                    await self.settled()
                 await self._look(client, before)
             finally:
                 watching.cancel()
         return self.tally
 
     async def _play(self) -> None:
-        posters = {
+        posters = self._posters = {
             code: Poster(
                 code,
                 base_url=self.service.base_url,
@@ -198,7 +204,8 @@ class Run:
                     group.create_task(poster.run())
                 group.create_task(self._deal(posters))
         except* PostingFailed as failures:
-            raise failures.exceptions[0] from None
+            if not self._stopping.is_set():
+                raise failures.exceptions[0] from None
         finally:
             for poster in posters.values():
                 await poster.aclose()
@@ -276,7 +283,7 @@ class Run:
         links = (await _read(client, "/api/v1/links")).get("items")
         return sum(level["hits"] for link in links for level in link["levels"]) if isinstance(links, list) else None
 
-    async def _settled(self) -> None:
+    async def settled(self) -> None:
         """Wait until the queue is empty, two minutes at most: until then the figures are not final."""
         async with self._watcher() as client:
             deadline = asyncio.get_running_loop().time() + SETTLES_WITHIN_SECONDS
