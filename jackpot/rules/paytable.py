@@ -41,7 +41,7 @@ ROW_NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "push": (),
 }
 ROW_AMOUNTS: Final = ("level", "share_ppm", "odds", "cents", "envy_cents")
-ROW_KEYS: Final = ("hand", "pays", *ROW_AMOUNTS, "from", "to")
+ROW_KEYS: Final = ("hand", "pays", *ROW_AMOUNTS, "per", "from", "to")
 PAYTABLE_KEYS: Final = ("code", "games", "wager_cents", "rows")
 MOST_ODDS: Final = 1_000_000
 
@@ -50,7 +50,8 @@ MOST_ODDS: Final = 1_000_000
 class Row:
     """One line of a paytable: a hand, perhaps only between two ranks, and what it pays.
 
-    `pays` is share (of a level), for, to, sum (a fixed sum) or push.
+    `pays` is share (of a level), for, to, sum (a fixed sum) or push.  Odds are `odds` to or for `per`, which is 1
+    but for odds like 3 to 2.
     """
 
     hand: str
@@ -62,6 +63,7 @@ class Row:
     envy_cents: int = 0
     from_rank: str | None = None
     to_rank: str | None = None
+    per: int = 1
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,8 @@ def _read_row(value: object, path: str, hands: Collection[str] | None, kinds: tu
     for key in ROW_AMOUNTS:
         if key in entry.values and key not in needs and (key, pays) != ("envy_cents", "share"):
             raise entry.refuse(key, f"does not go with pays = {pays}")
+    if "per" in entry.values and "odds" not in needs:
+        raise entry.refuse("per", f"does not go with pays = {pays}")
     from_rank, to_rank = _rank(entry, "from"), _rank(entry, "to")
     if RANKS.index(from_rank or RANKS[0]) > RANKS.index(to_rank or RANKS[-1]):
         raise entry.refuse("to", f"{to_rank} is below {from_rank}")
@@ -137,6 +141,7 @@ def _read_row(value: object, path: str, hands: Collection[str] | None, kinds: tu
         envy_cents=entry.optional_integer("envy_cents", 0) or 0,
         from_rank=from_rank,
         to_rank=to_rank,
+        per=entry.optional_integer("per", 1, MOST_ODDS) or 1,
     )
 
 

@@ -54,7 +54,7 @@ def odds_text(row: Row) -> str | None:
         return sum_text(row.cents)
     if row.pays == "push":
         return None
-    return f"{row.odds} {row.pays} 1"
+    return f"{row.odds} {row.pays} {row.per}"
 
 
 def contributions(

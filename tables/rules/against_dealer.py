@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from jackpot.rules.paytable import Row
-from tables.rules.lines import Line, Pay, lost, returned, won
+from tables.rules.lines import Line, Pay, lost, pay_of, returned, won
 from tables.rules.paytables import Edition
 
 ANTE: Final = "ante"
@@ -19,7 +19,7 @@ BEATS_DEALER: Final = "beats_dealer"
 
 def beating(edition: Edition) -> Pay:
     """What beating the dealer pays."""
-    return next(Pay(row) for row in edition.rows if row.hand == BEATS_DEALER)
+    return next(pay_of(row) for row in edition.rows if row.hand == BEATS_DEALER)
 
 
 def bonus_rows(edition: Edition) -> list[Row]:

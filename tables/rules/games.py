@@ -11,6 +11,7 @@ from tables.rules.game import Game
 from tables.rules.let_it_ride import LetItRide
 from tables.rules.mini_tex import MiniTex
 from tables.rules.mississippi_stud import MississippiStud
+from tables.rules.pai_gow_poker import PaiGowPoker
 from tables.rules.red_dog import RedDog
 from tables.rules.three_card_poker import ThreeCardPoker
 
@@ -25,5 +26,6 @@ GAMES: Final[dict[str, type[Game[Any]]]] = {
         MiniTex,
         RedDog,
         FastActionHoldem,
+        PaiGowPoker,
     )
 }

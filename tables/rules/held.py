@@ -28,6 +28,7 @@ HELD_REASONS: Final = (
     "cover_all_mode_off",
     "too_many_hits",
     "unreasonable_contribution",
+    "result_impossible",  # a posted result, or a dealer's set hand, that the game does not know
     # These four are known only to the caller, who passes them on.
     "link_not_open",
     "table_closed",

@@ -41,6 +41,22 @@ class Pay:
         }
 
 
+class UnevenPay(Pay):
+    """A row with odds like 3 to 2: what they come to is rounded down to the cent, whoever wins it."""
+
+    __slots__ = ()
+
+    def line(self, wager: str, stake_cents: int) -> Line:
+        """The line of a wager that this row pays."""
+        win_cents = stake_cents * self.multiple // self.row.per
+        return won(wager, stake_cents, self.odds, win_cents, win_cents + stake_cents * self.keeps_stake)
+
+
+def pay_of(row: Row) -> Pay:
+    """A row prepared for settling."""
+    return Pay(row) if row.per == 1 else UnevenPay(row)
+
+
 def paid_or_lost(pay: Pay | None, wager: str, stake_cents: int) -> Line:
     """The line of a wager by the row that pays it, lost if there is none."""
     return pay.line(wager, stake_cents) if pay is not None else lost(wager, stake_cents)
@@ -95,5 +111,5 @@ def overall(lines: Iterable[Line]) -> str:
 
 def prepared(rows: list[Row | None]) -> list[Pay | None]:
     """Rows by class, ready to settle with; rows shared by classes stay shared."""
-    pays = {id(row): Pay(row) for row in rows if row is not None}
+    pays = {id(row): pay_of(row) for row in rows if row is not None}
     return [None if row is None else pays[id(row)] for row in rows]
