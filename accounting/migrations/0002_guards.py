@@ -5,15 +5,38 @@ from django.db import migrations
 # One trigger function refuses every change of an append-only table and names the rule as a constraint.
 APPEND_ONLY = """
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    rule text := coalesce(TG_ARGV[0], 'append_only');
 BEGIN
-    RAISE EXCEPTION '% is append-only: % refused, correct by adding', TG_TABLE_NAME, TG_OP
-        USING ERRCODE = 'restrict_violation', CONSTRAINT = 'append_only', TABLE = TG_TABLE_NAME;
+    RAISE EXCEPTION '%: % refused (%), correct by adding', TG_TABLE_NAME, TG_OP, rule
+        USING ERRCODE = 'restrict_violation', CONSTRAINT = rule, TABLE = TG_TABLE_NAME;
 END $$;
 
 CREATE PROCEDURE make_append_only(guarded regclass) LANGUAGE plpgsql AS $$
 BEGIN
     EXECUTE format('CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON %s
         FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', guarded);
+    EXECUTE format('CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON %s
+        FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', guarded);
+END $$;
+"""
+
+# Terms that rounds were settled under stay as they were; all that may happen to them is that they end (ARCHITECTURE 4.9).
+TERMS_ONLY_END = """
+CREATE FUNCTION refuse_changed_terms() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'DELETE' OR to_jsonb(NEW) - 'in_force' <> to_jsonb(OLD) - 'in_force'
+        OR lower(NEW.in_force) <> lower(OLD.in_force) OR NOT upper_inf(OLD.in_force) THEN
+        RAISE EXCEPTION '% %: terms only end, others follow them', TG_TABLE_NAME, OLD.id
+            USING ERRCODE = 'restrict_violation', CONSTRAINT = 'terms_only_end', TABLE = TG_TABLE_NAME;
+    END IF;
+    RETURN NEW;
+END $$;
+
+CREATE PROCEDURE make_terms_only_end(guarded regclass) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TRIGGER terms_only_end BEFORE UPDATE OR DELETE ON %s
+        FOR EACH ROW EXECUTE FUNCTION refuse_changed_terms()', guarded);
     EXECUTE format('CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON %s
         FOR EACH STATEMENT EXECUTE FUNCTION refuse_change()', guarded);
 END $$;
@@ -64,12 +87,12 @@ CALL make_orphans_refused(
 """
 
 UNDO = """
-DROP PROCEDURE make_append_only; DROP PROCEDURE make_orphans_refused;
-DROP FUNCTION refuse_orphans CASCADE; DROP FUNCTION refuse_change CASCADE;
+DROP PROCEDURE make_append_only; DROP PROCEDURE make_orphans_refused; DROP PROCEDURE make_terms_only_end;
+DROP FUNCTION refuse_orphans CASCADE; DROP FUNCTION refuse_change CASCADE; DROP FUNCTION refuse_changed_terms CASCADE;
 """
 
 
 class Migration(migrations.Migration):
     dependencies = [("accounting", "0001_initial")]
 
-    operations = [migrations.RunSQL([APPEND_ONLY, ORPHANS, GUARDED], UNDO)]
+    operations = [migrations.RunSQL([APPEND_ONLY, TERMS_ONLY_END, ORPHANS, GUARDED], UNDO)]

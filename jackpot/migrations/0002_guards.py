@@ -8,6 +8,11 @@ CALL make_append_only('jackpot_progressivegame');
 CALL make_append_only('jackpot_progressivelevel');
 CALL make_append_only('jackpot_hit');
 CALL make_append_only('jackpot_hitstep');
+CALL make_terms_only_end('jackpot_levelterms');
+
+-- A meter is written all day and stays for ever: without it nobody knows what the level owes.
+CREATE TRIGGER a_meter_stays BEFORE DELETE OR TRUNCATE ON jackpot_meter
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a_meter_stays');
 
 ALTER TABLE jackpot_level
     ADD CONSTRAINT a_level_is_on_its_links_paytable FOREIGN KEY (link_id, paytable_id)

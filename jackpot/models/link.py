@@ -69,12 +69,20 @@ class LevelTerms(models.Model):
     overflow_policy = models.CharField(max_length=20, default="next_reset")
     seed_funding = models.CharField(max_length=20, default="reserve_then_house")
     floor_policy = models.CharField(max_length=20, default="allow")
+    # How likely one wager hits the level, whatever the share: filed before a link goes live (REQUIREMENTS R7).
+    hit_numerator = models.BigIntegerField()
+    hit_denominator = models.BigIntegerField()
 
     class Meta:
         constraints = [
             ExclusionConstraint(
                 name="one_edition_of_a_level_is_in_force_at_a_time",
                 expressions=[("level", RangeOperators.EQUAL), ("in_force", RangeOperators.OVERLAPS)],
+            ),
+            models.CheckConstraint(
+                name="a_level_is_hit_once_in_a_hundred_million_at_least",
+                condition=Q(hit_denominator__gt=0, hit_numerator__lte=F("hit_denominator"))
+                & Q(hit_denominator__lte=F("hit_numerator") * 100_000_000),
             ),
             models.CheckConstraint(name="a_reset_is_not_negative", condition=Q(reset_cents__gte=0)),
             models.CheckConstraint(

@@ -10,6 +10,7 @@ from typing import Any, Final
 from jackpot.rules.definition import Definition, DefinitionRefused
 from jackpot.rules.meter import MILLION, LevelTerms
 from jackpot.rules.paytable import ProgressivePaytable
+from jackpot.rules.probability import rarity
 
 LINK_KEYS: Final = ("code", "name", "paytable", "decks", "envy_scope", "tie_policy", "levels")
 LEVEL_KEYS: Final = (
@@ -51,6 +52,9 @@ def read(definition: Mapping[str, Any], paytables: Mapping[str, ProgressivePayta
     paytable = paytables.get(entry.text("paytable"))
     if paytable is None:
         raise entry.refuse("paytable", f"unknown paytable {entry.values['paytable']}")
+    too_rare = rarity(paytable)
+    if too_rare is not None:
+        raise entry.refuse("paytable", too_rare)
     decks = entry.optional_integer("decks", 1, 8) or 1
     envy_scope = entry.choice("envy_scope", ("table",), "table")
     tie_policy = entry.choice("tie_policy", ("sequential",), "sequential")

@@ -15,6 +15,7 @@ from jackpot.rules import meter as meters
 from jackpot.rules import paytable as paytables
 from jackpot.rules.definition import DefinitionRefused
 from jackpot.rules.link import LinkTerms
+from jackpot.rules.probability import hit_probability
 
 encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -58,7 +59,15 @@ def install(link: LinkTerms, custom: dict[str, Any] | None, *, at: datetime, act
         row = Level.objects.create(link=opened, paytable=edition, code=level.code)
         values = asdict(level)
         del values["code"]
-        LevelTerms.objects.create(level=row, in_force=(at, None), **values)
+        # The link's games rank the same hands with the same probability (SPEC §6.9): any of them says it.
+        chance = hit_probability(link.paytable, level.code, link.paytable.games[0])
+        LevelTerms.objects.create(
+            level=row,
+            in_force=(at, None),
+            hit_numerator=chance.numerator,
+            hit_denominator=chance.denominator,
+            **values,
+        )
         Meter.objects.create(level=row, value_cents=meters.opening(level).value_cents)
     audit.record(at=at, actor=actor, action="open link", subject=link.code, detail=definition)
     return True

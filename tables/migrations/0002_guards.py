@@ -20,6 +20,7 @@ ALTER TABLE tables_tablepaytable
 
 CALL make_append_only('tables_wageredition');
 CALL make_append_only('tables_tablepaytable');
+CALL make_terms_only_end('tables_tableterms');
 CALL make_append_only('tables_round');
 CALL make_append_only('tables_payout');
 CALL make_append_only('tables_hold');
