@@ -10,6 +10,7 @@ from django.urls import path
 
 from accounting.pages import page
 from accounting.queries import the_property
+from accounting.templatetags.pages import money
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout
@@ -67,8 +68,15 @@ def house(request: HttpRequest) -> HttpResponse:
         "home": the_property(),
         "links": jackpot_queries.links_with_terms(),
         "tables": set_up.tables_in_force(),
-        "progressives": jackpot_queries.editions(),
-        "editions": set_up.editions(),
+        "paytables": [
+            *(
+                set_up.paytable_shown(
+                    edition.code, f"progressive, {money(edition.wager_cents)}", edition.definition
+                )
+                for edition in jackpot_queries.editions()
+            ),
+            *set_up.editions(),
+        ],
     }
     return render(request, "tables/set_up.html", context)
 

@@ -1,13 +1,15 @@
 """How money, meters, shares and times are written on every page."""
 
+import json
+import re
 from datetime import date, datetime
 from typing import Any
 
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
@@ -96,6 +98,12 @@ def moment(at: datetime | str | None) -> str:
 
 
 @register.filter
+def minute(at: datetime | str | None) -> str:
+    """Date and time on the property's clock, to the minute."""
+    return NOTHING if at is None else f"{instant(at):%Y-%m-%d %H:%M}"
+
+
+@register.filter
 def calendar(at: datetime | str | None) -> str:
     """The calendar day on the property's clock: `27 Nov`."""
     return NOTHING if at is None else f"{instant(at).day} {instant(at):%b}"
@@ -108,6 +116,26 @@ def day(gaming_date: date | str | None) -> str:
         return NOTHING
     named = date.fromisoformat(gaming_date) if isinstance(gaming_date, str) else gaming_date
     return f"{named:%a} {named.day} {named:%b %Y}"
+
+
+@register.filter
+def account(code: str) -> SafeString:
+    """An account code that may break after a colon or slash and nowhere else."""
+    parts = [part for part in re.split(r"(?<=[:/])", code) if part]
+    return format_html_join(mark_safe("<wbr>"), '<span class="nowrap">{}</span>', ((part,) for part in parts))
+
+
+@register.filter
+def gist(detail: dict[str, Any]) -> str:
+    """The plain entries of a record's detail on one line; nested ones are left to `as_json`."""
+    plain = {key: value for key, value in detail.items() if not isinstance(value, (dict, list))}
+    return ", ".join(f"{words(key)} {value}" for key, value in plain.items())
+
+
+@register.filter
+def as_json(value: Any) -> str:
+    """A value as indented JSON."""
+    return json.dumps(value, indent=1, ensure_ascii=False)
 
 
 @register.filter

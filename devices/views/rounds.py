@@ -10,11 +10,13 @@ from django.urls import reverse
 
 from accounting.pages import page
 from accounting.queries import event_shown, transfers_of
+from accounting.templatetags.pages import money, share
 from devices import queries
 from devices.queries import RoundShown
 from jackpot import queries as jackpot_queries
 from tables.addresses import round_address
-from tables.queries import floor, payouts
+from tables.queries import floor, payouts, set_up
+from tables.queries.set_up import PaytableShown
 
 METHODS = {
     "manual_shoe": "manual shoe",
@@ -123,22 +125,37 @@ def payout_page(request: HttpRequest, payout_id: str) -> HttpResponse:
         since = meter["since_last_hit"]
         meter["opening_cents"] = meter["before_cents"] - since["contributed_cents"]
         meter["put_back_cents"] = sum(meter["seed"].values())
+    players = found["message"]["dealing"].get("players") or len(found["message"]["seats"])
+    shown = set_up.paytable_shown(paytable["edition"], "", paytable["definition"]) if paytable else None
     context = {
         "explained": found,
         "payout": payout,
         "address": round_address(payout["table"], payout["round"]),
         "total_cents": sum(transfer["amount_cents"] for transfer in found["ledger"]),
-        "rows": _paytable_rows(paytable["definition"] if paytable else {}, payout["hand"]),
-        "players": found["message"]["dealing"].get("players") or len(found["message"]["seats"]),
+        "paytable": shown,
+        "chosen": _row_of(found, shown, players) if shown else None,
+        "players": players,
     }
     return render(request, "rounds/payout.html", context)
 
 
-def _paytable_rows(definition: dict[str, Any], hand: str | None) -> list[dict[str, Any]]:
-    """The rows of an edition, the one of this hand marked."""
-    rows = [{**row, "chosen": row["hand"] == hand} for row in definition.get("rows", [])]
-    by_players: dict[str, list[int]] = definition.get("odds_by_players", {})
-    return rows + [{"hand": name, "by_players": odds, "chosen": name == hand} for name, odds in by_players.items()]
+def _row_of(found: dict[str, Any], paytable: PaytableShown, players: int) -> dict[str, Any] | None:
+    """The row that paid: of the hand that hit for envy, else the one whose odds the line was paid at."""
+    if found["line"] is None:
+        return next((row for row in paytable.rows if row["hand"] == found["payout"]["hand"]), None)
+    odds = found["line"]["odds"]
+    if paytable.players:
+        return next((row for row in paytable.rows if f"{row['by_players'][players - 1]} to 1" == odds), None)
+    return next((row for row in paytable.rows if _odds(row) == odds), None)
+
+
+def _odds(row: dict[str, Any]) -> str:
+    """What a paytable row pays, in the words of a settlement's `odds`."""
+    if row["pays"] == "share":
+        return f"{share(row['share_ppm'])} of {row['level']}"
+    if row["pays"] == "sum":
+        return money(row["cents"]).removesuffix(".00")
+    return f"{row.get('odds')} {row['pays']} 1"
 
 
 @page("floor")

@@ -29,7 +29,7 @@ class TableNow:
     maximum_cents: int
     last_at: datetime | None
     held: int
-    rounds_today: int = 0
+    rounds_today: int
 
 
 TABLES = """
@@ -58,7 +58,7 @@ def tables_now(day_began: datetime) -> list[TableNow]:
         cache.set(kept, counts, COUNTED_ANEW_SECONDS)
     with connection.cursor() as cursor:
         cursor.execute(TABLES)
-        return [TableNow(*row[1:], rounds_today=counts.get(row[0], 0)) for row in cursor.fetchall()]
+        return [TableNow(*row[1:], *[counts.get(row[0], 0)]) for row in cursor.fetchall()]
 
 
 def _rounds_since(day_began: datetime) -> dict[int, int]:

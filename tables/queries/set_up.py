@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
+from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Table, TableTerms, WagerEdition
 from tables.rules.table import Terms
 
@@ -52,9 +53,33 @@ def tables_in_force() -> list[TableInForce]:
     ]
 
 
-def editions() -> list[WagerEdition]:
+@dataclass(frozen=True, slots=True)
+class PaytableShown:
+    """An edition as a page shows it: its rows from the best hand down, each with what it pays."""
+
+    code: str
+    about: str
+    rows: list[dict[str, Any]]
+    players: list[int]
+    envy: bool
+
+
+def paytable_shown(code: str, about: str, definition: dict[str, Any]) -> PaytableShown:
+    """The rows of an edition as stored; odds by players are put in order, which stored JSON does not keep."""
+    by_players: dict[str, list[int]] = definition.get("odds_by_players") or {}
+    order = {hand: place for place, hand in enumerate(reversed(FIVE_CARD_HANDS))}
+    hands = sorted(by_players, key=lambda hand: order.get(hand, len(order)))
+    rows = [*definition.get("rows", []), *({"hand": hand, "by_players": by_players[hand]} for hand in hands)]
+    most = max((len(odds) for odds in by_players.values()), default=0)
+    return PaytableShown(code, about, rows, list(range(1, most + 1)), any(row.get("envy_cents") for row in rows))
+
+
+def editions() -> list[PaytableShown]:
     """Every base and side-wager edition on record, by code."""
-    return list(WagerEdition.objects.all())
+    return [
+        paytable_shown(edition.code, f"{edition.game.replace('-', ' ')}, {edition.wager.replace('_', ' ')}", edition.definition)
+        for edition in WagerEdition.objects.all()
+    ]
 
 
 def table_ids() -> dict[str, int]:

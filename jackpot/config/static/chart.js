@@ -17,8 +17,8 @@
       scales: {x: {time: false}},
       axes: [Object.assign({}, axis, {space: 70, size: 26}), Object.assign({}, axis, {size: 78, space: 26, values: function (u, ticks) { return ticks.map(short); }})],
       series: [
-        {label: "event", value: function (u, v, s, i) { return v == null ? "" : v.toLocaleString("en-US") + ", " + when.format(new Date(series.at[i == null ? series.sequence.indexOf(v) : i] * 1000)); }},
-        {label: box.dataset.label || "meter", stroke: colour("--accent"), width: 1.5, paths: uPlot.paths.stepped({align: 1}), points: {show: false}, value: function (u, v) { return v == null ? "" : dollars(v); }}
+        {label: "event", value: function (u, v, s, i) { var at = v == null ? series.at.length - 1 : i; return series.sequence[at].toLocaleString("en-US") + ", " + when.format(new Date(series.at[at] * 1000)); }},
+        {label: box.dataset.label || "meter", stroke: colour("--accent"), width: 1.5, paths: uPlot.paths.stepped({align: 1}), points: {show: false}, value: function (u, v) { return dollars(v == null ? series.cents[series.cents.length - 1] : v); }}
       ]
     }, [series.sequence, series.cents], box);
   }
