@@ -10,8 +10,8 @@ from jackpot.config.data_folder import DataFolder
 from jackpot.config.embedded_postgres import DatabaseProblem, EmbeddedPostgres
 
 WITHOUT_DATABASE = {
-    "", "help", "version", "--version", "--help", "check", "collectstatic", "compilemessages", "diffsettings",
-    "findstatic", "makemessages", "odds", "spectacular", "startapp", "startproject",
+    "", "bench", "help", "version", "--version", "--help", "check", "collectstatic", "compilemessages", "diffsettings",
+    "findstatic", "makemessages", "odds", "simulate", "spectacular", "startapp", "startproject",
 }  # fmt: skip
 
 
