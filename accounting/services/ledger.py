@@ -112,8 +112,11 @@ MOVE_ON = "UPDATE accounting_stream SET next_sequence = %s, head = %s WHERE id =
 
 
 def copy_rows(table: LiteralString, columns: LiteralString, rows: Iterable[tuple[Any, ...]]) -> None:
-    """COPY rows into a table. Defaults and signals do not apply: the rows must be whole."""
-    with connection.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+    """COPY rows into a table. Defaults and signals do not apply: the rows must be whole.
+
+    Django does not know of COPY, so its errors are made Django's here: whoever settles tells refusals by them.
+    """
+    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
 
