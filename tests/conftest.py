@@ -18,6 +18,8 @@ from django.db import connection
 
 ROOT = Path(__file__).resolve().parents[1]
 
+pytest_plugins = ["tests.services.fixtures"]  # floors to play on
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _cheap_passwords() -> None:

@@ -1,0 +1,108 @@
+"""No row of message, event, round, payout, hold, entry, transfer or audit is changed, deleted or truncated (§4.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.services.house import ALONE, TWIN, House, message, refused_by, rows, royal, run, seat, two_hits, value
+
+APPEND_ONLY = (
+    "accounting_account",
+    "accounting_auditrecord",
+    "accounting_event",
+    "accounting_transfer",
+    "devices_message",
+    "devices_reference",
+    "devices_significantevent",
+    "jackpot_hit",
+    "jackpot_hitstep",
+    "jackpot_progressiveedition",
+    "jackpot_progressivegame",
+    "jackpot_progressivelevel",
+    "tables_hold",
+    "tables_payout",
+    "tables_round",
+    "tables_tablepaytable",
+    "tables_wageredition",
+)
+
+
+@pytest.fixture
+def played(house: House) -> House:
+    """A floor with something in every table."""
+    house.play(
+        royal("R-1"),
+        two_hits("R-2", table=TWIN),
+        message("R-3", seat(1, "As As"), table=ALONE),
+        message("R-4", dealt_at="2031-01-01T00:00:00Z"),
+    )
+    run("SET CONSTRAINTS ALL IMMEDIATE")  # pending checks would refuse a TRUNCATE or ALTER before our trigger does
+    return house
+
+
+def update(table: str) -> str:
+    """A statement that sets every column to what it is."""
+    (column, *_) = (name for (name,) in rows(
+        "SELECT column_name FROM information_schema.columns WHERE table_name = %s AND is_generated = 'NEVER'"
+        " ORDER BY ordinal_position DESC", table,
+    ))  # fmt: skip
+    return f'UPDATE {table} SET "{column}" = "{column}"'
+
+
+CHANGES: dict[str, Callable[[str], str]] = {
+    "update": update,
+    "delete": lambda table: f"DELETE FROM {table}",
+    "truncate": lambda table: f"TRUNCATE {table} CASCADE",  # CASCADE: a foreign key must not be what refuses it
+}
+
+
+@pytest.mark.parametrize("table", APPEND_ONLY)
+def test_what_is_written_stays(table: str, played: House) -> None:
+    before = value(f"SELECT count(*) FROM {table}")
+    assert before, f"nothing in {table}: the test would prove nothing"
+    for change in CHANGES.values():
+        statement = change(table)
+        with refused_by("append_only"):
+            run(statement)
+    assert value(f"SELECT count(*) FROM {table}") == before
+    # Without the trigger the same goes through: the refusal was the trigger's, not the statement's.
+    statement = update(table)
+    run(f"ALTER TABLE {table} DISABLE TRIGGER append_only")
+    assert run(statement) == before
+
+
+@pytest.mark.parametrize("table", ["tables_tableterms", "jackpot_levelterms"])
+def test_terms_are_not_truncated(table: str, played: House) -> None:
+    with refused_by("append_only"):
+        run(f"TRUNCATE {table} CASCADE")
+
+
+def test_no_table_of_records_is_forgotten(house: House) -> None:
+    """What is not append-only is named here, with why: a new table must be put on one side or the other."""
+    changing = {
+        "accounting_stream": "its next sequence and head move on",
+        "accounting_total": "sums that grow",
+        "accounting_gamingday": "is closed",
+        "accounting_property": "configuration",
+        "jackpot_link": "next hit, state",
+        "jackpot_level": "configuration",
+        "jackpot_levelterms": "end (terms_only_end)",
+        "jackpot_meter": "a cache of the last event",
+        "tables_table": "state",
+        "tables_tableterms": "end (terms_only_end)",
+        "devices_attempt": "of the front of a queue",
+        "devices_queued": "emptied by settling",
+        "devices_device": "configuration",
+        "devices_device_tables": "configuration",
+        "devices_heartbeat": "last sign of life",
+    }
+    ours = {
+        name
+        for (name,) in rows(
+            "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
+            " AND split_part(relname, '_', 1) IN ('accounting', 'jackpot', 'tables', 'devices')"
+        )
+    }
+    assert ours == set(APPEND_ONLY) | set(changing)
