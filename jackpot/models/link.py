@@ -94,8 +94,8 @@ class LevelTerms(models.Model):
                 condition=Q(limit_cents__isnull=True) | Q(limit_cents__gte=F("reset_cents")),
             ),
             models.CheckConstraint(
-                name="an_unreasonable_contribution_is_positive",
-                condition=Q(unreasonable_cents__isnull=True) | Q(unreasonable_cents__gt=0),
+                name="an_unreasonable_contribution_is_not_negative",
+                condition=Q(unreasonable_cents__isnull=True) | Q(unreasonable_cents__gte=0),
             ),
             models.CheckConstraint(
                 name="overflow_joins_the_reset_or_is_revenue",

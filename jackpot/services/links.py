@@ -25,14 +25,16 @@ def install(link: LinkTerms, custom: dict[str, Any] | None, *, at: datetime, act
 
     `custom` is the definition of the link's paytable where the floor file defines it itself.
     """
-    found = Link.objects.filter(code=link.code).first()
+    found = Link.objects.select_related("paytable").filter(code=link.code).first()
     definition = link_as_defined(link)
+    rows = custom or paytables.definitions()[link.paytable.code]
     if found is not None:
         _refuse_change(found, definition, path)
+        _refuse_other_rows(found.paytable, rows, path)
         return False
     if ledger.stream_is_there(link.code):
         raise DefinitionRefused(f"{path}.code", f"{link.code} is the code of a table")
-    edition = _publish(link.paytable, custom or paytables.definitions()[link.paytable.code], at, path)
+    edition = _publish(link.paytable, rows, at, path)
     for level in link.levels:
         ledger.open_level_accounts(link.code, level.code)
     stream = ledger.open_stream(
@@ -96,23 +98,28 @@ def link_as_defined(link: LinkTerms) -> dict[str, Any]:
 def _publish(
     paytable: paytables.ProgressivePaytable, definition: dict[str, Any], at: datetime, path: str
 ) -> ProgressiveEdition:
-    digest = sha256(encode(definition)).digest()
     edition = ProgressiveEdition.objects.filter(code=paytable.code).first()
-    if edition is None:
-        edition = ProgressiveEdition.objects.create(
-            code=paytable.code,
-            wager_cents=paytable.wager_cents,
-            definition=definition,
-            digest=digest,
-            published_at=at,
-        )
-        ProgressiveGame.objects.bulk_create(ProgressiveGame(edition=edition, game=game) for game in paytable.games)
-        ProgressiveLevel.objects.bulk_create(ProgressiveLevel(edition=edition, code=code) for code in paytable.levels)
-    elif bytes(edition.digest) != digest:
-        raise DefinitionRefused(
-            f"{path}.paytable", f"{paytable.code} was published with other rows; a change needs a new code"
-        )
+    if edition is not None:
+        _refuse_other_rows(edition, definition, path)
+        return edition
+    edition = ProgressiveEdition.objects.create(
+        code=paytable.code,
+        wager_cents=paytable.wager_cents,
+        definition=definition,
+        digest=sha256(encode(definition)).digest(),
+        published_at=at,
+    )
+    ProgressiveGame.objects.bulk_create(ProgressiveGame(edition=edition, game=game) for game in paytable.games)
+    ProgressiveLevel.objects.bulk_create(ProgressiveLevel(edition=edition, code=code) for code in paytable.levels)
     return edition
+
+
+def _refuse_other_rows(edition: ProgressiveEdition, definition: dict[str, Any], path: str) -> None:
+    """A published code never changes its meaning (ARCHITECTURE §4.9)."""
+    if bytes(edition.digest) != sha256(encode(definition)).digest():
+        raise DefinitionRefused(
+            f"{path}.paytable", f"{edition.code} was published with other rows; a change needs a new code"
+        )
 
 
 def _refuse_change(found: Link, wanted: dict[str, Any], path: str) -> None:

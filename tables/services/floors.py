@@ -44,6 +44,10 @@ def install(text: str, *, at: datetime) -> Installed:
         # Two installations at once would both find nothing there.
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('install a floor'))")
     new_property = _property(wanted.property, at)
+    for index, code in enumerate(wanted.links):
+        # A linked table has no stream of its own that would show it.
+        if models.Table.objects.filter(code=code).exists():
+            raise floor.FloorRefused(f"links[{index}].code", f"{code} is the code of a table")
     custom = {entry["code"]: entry for entry in tomllib.loads(text).get("paytables", [])}
     opened_links = [
         link.code
@@ -69,7 +73,7 @@ def _table(wanted: floor.TableTerms, at: datetime, path: str) -> bool:
         _refuse_change(found, wanted, path)
         return False
     link = links.locked(wanted.link.code) if wanted.link else None
-    if link is None and ledger.stream_is_there(wanted.code):
+    if ledger.stream_is_there(wanted.code):
         raise floor.FloorRefused(f"{path}.code", f"{wanted.code} is the code of a link")
     ledger.open_table_account(wanted.code)
     stream = link.stream if link else ledger.open_stream(wanted.code, opening=encode(_definition(wanted)), at=at)
