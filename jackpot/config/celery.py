@@ -1,11 +1,22 @@
 """The Celery application: `celery -A jackpot.config.celery worker -Q settle`. Tasks live in each app's tasks.py."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.exceptions import WorkerShutdown
+from celery.signals import worker_shutting_down
+from celery.worker import state
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
 
 app = Celery("jackpot")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_shutting_down.connect
+def stop_at_once_when_idle(**kwargs: Any) -> None:
+    """Leave the wait for messages, which would else go on for seconds; a task that runs is waited for as ever."""
+    if not state.active_requests:
+        raise WorkerShutdown(0)

@@ -10,6 +10,7 @@ from jackpot.config.data_folder import ROOT
 from jackpot.config.embedded_postgres import DatabaseProblem
 
 CHECKS = (
+    ("format", ["-m", "ruff", "format", "--check", "--quiet", "."]),
     ("style", ["-m", "ruff", "check", "."]),
     ("imports", ["-c", "import sys; from importlinter.cli import lint_imports; sys.exit(lint_imports())"]),
     ("types", ["-m", "mypy", "."]),
