@@ -1,6 +1,7 @@
 """Pages of tables: the payout history and the set-up of the house. Pages that show messages are in `devices.views`."""
 
 import re
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,12 +11,13 @@ from django.urls import path
 
 from accounting.pages import page
 from accounting.queries import the_property
-from accounting.templatetags.pages import money
+from accounting.templatetags.pages import money, words
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout
 from tables.queries import payouts, set_up
 from tables.queries.payouts import BadFilter
+from tables.templatetags.cards import title
 
 PAYOUTS_SHOWN = 50
 AMOUNT = re.compile(r"\$?(\d{1,13})(?:\.(\d{0,2}))?", re.ASCII)
@@ -69,16 +71,18 @@ def house(request: HttpRequest) -> HttpResponse:
         "links": jackpot_queries.links_with_terms(),
         "tables": set_up.tables_in_force(),
         "paytables": [
-            *(
-                set_up.paytable_shown(
-                    edition.code, f"progressive, {money(edition.wager_cents)}", edition.definition
-                )
-                for edition in jackpot_queries.editions()
-            ),
-            *set_up.editions(),
+            set_up.paytable_shown(edition.code, about, edition.definition) for edition, about in _editions()
         ],
     }
     return render(request, "tables/set_up.html", context)
+
+
+def _editions() -> Iterator[tuple[Any, str]]:
+    for progressive in jackpot_queries.editions():
+        games = ", ".join(title(row.game) for row in progressive.games.all())
+        yield progressive, f"progressive, {money(progressive.wager_cents)}; {games}"
+    for edition in set_up.editions():
+        yield edition, f"{title(edition.game)}, {words(edition.wager)}"
 
 
 urlpatterns = [

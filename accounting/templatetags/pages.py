@@ -129,7 +129,10 @@ def account(code: str) -> SafeString:
 def gist(detail: dict[str, Any]) -> str:
     """The plain entries of a record's detail on one line; nested ones are left to `as_json`."""
     plain = {key: value for key, value in detail.items() if not isinstance(value, (dict, list))}
-    return ", ".join(f"{words(key)} {value}" for key, value in plain.items())
+    return ", ".join(
+        f"{words(key.removesuffix('_cents'))} {money(value) if key.endswith('_cents') else value}"
+        for key, value in plain.items()
+    )
 
 
 @register.filter

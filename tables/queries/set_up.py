@@ -74,12 +74,9 @@ def paytable_shown(code: str, about: str, definition: dict[str, Any]) -> Paytabl
     return PaytableShown(code, about, rows, list(range(1, most + 1)), any(row.get("envy_cents") for row in rows))
 
 
-def editions() -> list[PaytableShown]:
+def editions() -> list[WagerEdition]:
     """Every base and side-wager edition on record, by code."""
-    return [
-        paytable_shown(edition.code, f"{edition.game.replace('-', ' ')}, {edition.wager.replace('_', ' ')}", edition.definition)
-        for edition in WagerEdition.objects.all()
-    ]
+    return list(WagerEdition.objects.all())
 
 
 def table_ids() -> dict[str, int]:
