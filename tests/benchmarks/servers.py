@@ -1,0 +1,247 @@
+"""What is measured: the product in a data folder of its own, and the naive peer in a database beside it."""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psutil
+import psycopg
+
+from jackpot.config.data_folder import ROOT, DataFolder
+from jackpot.config.embedded_postgres import USER, EmbeddedPostgres
+
+PEER = Path(__file__).parent / "peer"
+PEER_DATABASE = "naive_peer"
+FIRST_PORT = int(os.environ.get("BENCH_PORT", "18300"))
+
+
+class NotStarted(RuntimeError):
+    """A server did not come up; the words are its own."""
+
+
+def free_port() -> int:
+    """A port that nobody listens on, from the benchmark's own hundred."""
+    for port in range(FIRST_PORT, FIRST_PORT + 100):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise NotStarted(f"no free port from {FIRST_PORT}")
+
+
+class Hall:
+    """A data folder with a durable PostgreSQL of its own, thrown away at the end.
+
+    `prepare` makes databases with a floor, `up` starts the whole product, `peer` the naive peer on the same server.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.data = DataFolder(folder)
+        self.postgres = EmbeddedPostgres(self.data.postgres)
+
+    def url(self, database: str) -> str:
+        """DATABASE_URL of a database on this server."""
+        return f"postgresql://{USER}@{quote(str(self.postgres.socket), safe='')}:5432/{database}"
+
+    def environment(self, database: str | None = None, role: str = "command") -> dict[str, str]:
+        """The environment for a process of the product in this folder."""
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        kept |= {"JACKPOT_DATA": str(self.data.path), "JACKPOT_DEMO": "1", "JACKPOT_ROLE": role}
+        kept.pop("DATABASE_URL", None)
+        kept.pop("CELERY_BROKER_URL", None)
+        if database is not None:
+            kept["DATABASE_URL"] = self.url(database)
+        return kept
+
+    def connect(self, database: str = "jackpot") -> psycopg.Connection[Any]:
+        """A connection of the owner's, committing at once."""
+        return self.postgres.connect(database)
+
+    def prepare(self, database: str, floor: str) -> None:
+        """A new database with the product's schema and this floor."""
+        self.drop(database)
+        with self.connect("postgres") as server:
+            server.execute(f'CREATE DATABASE "{database}"'.encode())
+        file = self.data.path / f"{database}.toml"
+        file.write_text(floor)
+        _run([sys.executable, "-m", "jackpot.config.prepare", "--base-url", "http://127.0.0.1", "--floor", str(file)],
+             self.environment(database))  # fmt: skip
+
+    def clone(self, database: str, copy: str) -> None:
+        """A database like another one, row by row and page by page."""
+        self.drop(copy)
+        with self.connect("postgres") as server:
+            server.execute(f'CREATE DATABASE "{copy}" TEMPLATE "{database}" STRATEGY file_copy'.encode())
+
+    def drop(self, database: str) -> None:
+        """Remove a database if it is there."""
+        with self.connect("postgres") as server:
+            server.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)'.encode())
+
+    def inside(self, subject: str, database: str, **options: Any) -> Any:
+        """Run one function of `tests.benchmarks.inside` in a process of its own on a database; what it measured."""
+        done = _run(
+            [sys.executable, "-m", "tests.benchmarks.inside", subject, json.dumps(options)],
+            self.environment(database, role="settle"),
+        )
+        return json.loads(done.splitlines()[-1])
+
+    def start_inside(self, subject: str, database: str, **options: Any) -> subprocess.Popen[str]:
+        """The same without waiting for it."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.benchmarks.inside", subject, json.dumps(options)],
+            cwd=ROOT, env=self.environment(database, role="settle"), stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def cpu_seconds(self) -> float:
+        """What the server's processes have used so far, those that ended included."""
+        server = self.postgres.process()
+        return cpu_seconds([server]) if server is not None else 0.0
+
+
+@contextlib.contextmanager
+def hall() -> Iterator[Hall]:
+    """A hall with its PostgreSQL running, stopped and deleted afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="bench-", dir=os.environ.get("BENCH_FOLDER", "/tmp")))
+    made = Hall(folder)
+    try:
+        made.data.create()
+        made.postgres.start()
+        yield made
+    finally:
+        made.postgres.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@dataclass(slots=True)
+class Product:
+    """The product as `up` started it."""
+
+    hall: Hall
+    port: int
+    keys: dict[str, str]
+    children: dict[str, psutil.Process]
+
+    def settled(self) -> int:
+        """How many messages ended settled, void or held."""
+        with self.hall.connect() as server:
+            row = server.execute("SELECT (SELECT count(*) FROM tables_round) + (SELECT count(*) FROM tables_hold)")
+            return int(row.fetchone()[0])  # type: ignore[index]
+
+    def queue_is_empty(self) -> bool:
+        """Whether nothing waits to be settled."""
+        with self.hall.connect() as server:
+            return server.execute("SELECT 1 FROM devices_queued LIMIT 1").fetchone() is None
+
+    def wait_until_settled(self, connection: psycopg.Connection[Any], *, patience: float = 300.0) -> None:
+        """Return as soon as the queue is empty."""
+        deadline = time.monotonic() + patience
+        while connection.execute("SELECT 1 FROM devices_queued LIMIT 1").fetchone() is not None:
+            if time.monotonic() > deadline:
+                raise NotStarted("the queue was not emptied")
+            time.sleep(0.005)
+
+    def cpu_seconds(self) -> float:
+        """What the product's processes and the server's have used so far."""
+        return cpu_seconds(self.children.values()) + self.hall.cpu_seconds()
+
+
+@contextlib.contextmanager
+def product(place: Hall, floor: str, *, settlers: int = 1) -> Iterator[Product]:
+    """The whole product on this floor: `manage.py up --detach`, and `down` afterwards."""
+    file = place.data.path / "floor-to-open.toml"
+    file.write_text(floor)
+    port = free_port()
+    environment = place.environment()
+    command = [sys.executable, "manage.py"]
+    _run([*command, "up", "--port", str(port), "--floor", str(file), "--settlers", str(settlers), "--detach"], environment)
+    try:
+        state = json.loads(place.data.state.read_text())
+        demo = json.loads(place.data.demo.read_text())
+        keys = {code: device["api_key"] for code, device in demo["devices"].items()}
+        children = {name: psutil.Process(child["pid"]) for name, child in state["children"].items() if name != "postgres"}
+        yield Product(place, port, keys, children)
+    finally:
+        _run([*command, "down"], environment)
+        place.postgres.start()  # the hall's owner stops it
+
+
+@dataclass(slots=True)
+class Peer:
+    """The naive peer behind gunicorn."""
+
+    hall: Hall
+    port: int
+    process: psutil.Process
+
+    def cpu_seconds(self) -> float:
+        """What gunicorn and the server's processes have used so far."""
+        return cpu_seconds([self.process]) + self.hall.cpu_seconds()
+
+
+@contextlib.contextmanager
+def peer(place: Hall, tables: list[str], *, workers: int = 4, threads: int = 2) -> Iterator[Peer]:
+    """The naive peer on the same server, started as its README says."""
+    with place.connect("postgres") as server:
+        server.execute(f'DROP DATABASE IF EXISTS "{PEER_DATABASE}" WITH (FORCE)'.encode())
+        server.execute(f'CREATE DATABASE "{PEER_DATABASE}"'.encode())
+    environment = {**place.environment(PEER_DATABASE), "PYTHONPATH": str(PEER)}
+    environment.pop("DJANGO_SETTINGS_MODULE", None)
+    _run([sys.executable, "reset.py", *tables], environment, folder=PEER)
+    port = free_port()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gunicorn", "-w", str(workers), "--threads", str(threads), "-b", f"127.0.0.1:{port}",
+         "--log-level", "error", "wsgi:application"],
+        cwd=PEER, env=environment,
+    )  # fmt: skip
+    try:
+        _wait_for_port(port, process)
+        yield Peer(place, port, psutil.Process(process.pid))
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _wait_for_port(port: int, process: subprocess.Popen[bytes], patience: float = 30.0) -> None:
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            time.sleep(1.0)  # the other workers are still starting
+            return
+        if process.poll() is not None:
+            raise NotStarted(f"gunicorn ended with exit code {process.returncode}")
+        time.sleep(0.05)
+    raise NotStarted(f"nobody listens on {port}")
+
+
+def cpu_seconds(processes: Any) -> float:
+    """CPU time of processes and all below them, dead children included."""
+    total = 0.0
+    for process in processes:
+        with contextlib.suppress(psutil.Error):
+            for one in [process, *process.children(recursive=True)]:
+                with contextlib.suppress(psutil.Error):
+                    times = one.cpu_times()
+                    total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def _run(command: list[str], environment: dict[str, str], folder: Path = ROOT) -> str:
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise NotStarted(f"{' '.join(command)}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+    return done.stdout
