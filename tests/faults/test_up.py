@@ -150,8 +150,8 @@ def test_a_killed_child_is_back_and_up_says_so(running: House, name: str) -> Non
     killed = running.child(name)
     os.kill(killed, signal.SIGKILL)
     assert comes(lambda: running.child(name) != killed and psutil.pid_exists(running.child(name)))
+    assert comes(lambda: f"{name} is started again as process {running.child(name)}" in running.log())
     assert f"{name} was killed by SIGKILL" in running.log()
-    assert f"{name} is started again as process {running.child(name)}" in running.log()
 
 
 def test_a_killed_web_process_refuses_no_connection(running: House) -> None:
