@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -150,6 +151,7 @@ class Soak:
         self.kills = kills
         self.dealt: dict[str, Dealt] = {}
         self.account = Account()
+        self._played = threading.Event()
 
     def manage(self, *words: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         """Run a command of manage.py on this service's data."""
@@ -192,7 +194,10 @@ class Soak:
         run = Run(self.plan, service, wait_seconds=0, on_dealt=self._note)
         began = time.monotonic()
         killing = asyncio.create_task(asyncio.to_thread(self._kill_in_turn))
-        tally = await run.run()
+        try:
+            tally = await run.run()
+        finally:
+            self._played.set()
         await killing
         await run.settled()
         self.account.seconds = time.monotonic() - began
@@ -210,10 +215,11 @@ class Soak:
             for kill in range(self.kills):
                 wanted = self.plan.rounds * (kill + 1) // (self.kills + 1)
                 while _number(database, RECORDED) < wanted:
+                    self._still_playing()
                     time.sleep(0.02)
                 pid = self._settler()
                 while not _number(database, WRITING):
-                    pass
+                    self._still_playing()
                 os.kill(pid, signal.SIGKILL)
                 killed = time.monotonic()
                 recorded, queued = _number(database, RECORDED), _number(database, QUEUED)
@@ -222,6 +228,9 @@ class Soak:
                     time.sleep(0.05)
                 assert self._settler() != pid
                 self.account.kills.append(Kill(recorded, queued, time.monotonic() - killed))
+
+    def _still_playing(self) -> None:
+        assert not self._played.is_set(), f"all was settled after {len(self.account.kills)} kills"
 
     def _settler(self) -> int:
         """The process that settles now, as `up` wrote it down."""
