@@ -141,7 +141,7 @@ class EmbeddedPostgres:
             yield
 
     def _launch(self) -> None:
-        as_whom = server_user()
+        as_whom = server_user(self.data)
         made = self._made_by()
         binaries = find_binaries(made)
         for folder in (self.data, self.socket):

@@ -278,3 +278,8 @@ def test_the_server_starts_as_nobody_where_namespaces_are_not_allowed(
     finally:
         server.stop()
     assert server.process() is None
+    monkeypatch.delenv("JACKPOT_PG_AS")
+    try:
+        assert server.start() is True, "whoever made the folder goes on serving it"
+    finally:
+        server.stop()
