@@ -39,7 +39,9 @@ ROW_NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "to": ("odds",),
     "sum": ("cents",),
     "push": (),
+    "half": (),
 }
+PROGRESSIVE_KINDS: Final = ("share", "for", "to", "sum", "push")
 ROW_AMOUNTS: Final = ("level", "share_ppm", "odds", "cents", "envy_cents")
 ROW_KEYS: Final = ("hand", "pays", *ROW_AMOUNTS, "per", "from", "to")
 PAYTABLE_KEYS: Final = ("code", "games", "wager_cents", "rows")
@@ -50,8 +52,8 @@ MOST_ODDS: Final = 1_000_000
 class Row:
     """One line of a paytable: a hand, perhaps only between two ranks, and what it pays.
 
-    `pays` is share (of a level), for, to, sum (a fixed sum) or push.  Odds are `odds` to or for `per`, which is 1
-    but for odds like 3 to 2.
+    `pays` is share (of a level), for, to, sum (a fixed sum), push, or half (half of the stake is lost).  Odds are
+    `odds` to or for `per`, which is 1 but for odds like 3 to 2.
     """
 
     hand: str
@@ -93,7 +95,7 @@ def read(definition: Mapping[str, Any], path: str = "") -> ProgressivePaytable:
             raise DefinitionRefused(place, f"{game} is named twice")
         games.append(game)
     wager_cents = entry.integer("wager_cents", 1)
-    rows = read_rows(entry, FIVE_CARD_HANDS, tuple(ROW_NEEDS))
+    rows = read_rows(entry, FIVE_CARD_HANDS, PROGRESSIVE_KINDS)
     return ProgressivePaytable(code, tuple(games), wager_cents, rows)
 
 

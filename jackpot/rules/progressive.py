@@ -52,7 +52,7 @@ def odds_text(row: Row) -> str | None:
         return f"{percent}% of {row.level}"
     if row.pays == "sum":
         return sum_text(row.cents)
-    if row.pays == "push":
+    if row.pays in ("push", "half"):
         return None
     return f"{row.odds} {row.pays} {row.per}"
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from tables.rules.game import Game
 from tables.rules.irregularities import CODES, POSITIONS
 from tables.rules.message import Dealing, Irregularity, RoundMessage, Seat, instant
 from tables.rules.table import TableTerms
@@ -25,6 +26,7 @@ MESSAGE_KEYS: Final = frozenset(
 DEALING_KEYS: Final = frozenset({"method", "device", "deck", "cards_in_deck", "players", "mode"})
 SEAT_KEYS: Final = frozenset({"seat", "cards", "folded", "wagers", "withdrawn"})
 IRREGULARITY_KEYS: Final = frozenset({"code", "seat", "position"})
+RESULT: Final = frozenset({"result"})  # of a round or a seat, in games that post one
 METHODS: Final = frozenset({"manual_shoe", "automated_shoe", "hand", "shuffler"})
 
 # RFC 3339: a date, a time and an offset, nothing left out.  Whether the day exists is asked of the calendar.
@@ -125,7 +127,9 @@ def read(value: object, tables: Mapping[str, TableTerms]) -> RoundMessage | Refu
 
 def _message(value: dict[str, Any], tables: Mapping[str, TableTerms]) -> RoundMessage:
     if not MESSAGE_KEYS.issuperset(value):
-        raise _unknown(value, MESSAGE_KEYS, "")
+        known = MESSAGE_KEYS | RESULT if _posts_results(value, tables) else MESSAGE_KEYS
+        if not known.issuperset(value):
+            raise _unknown(value, known, "")
     reference = _required(value, "round", "")
     if type(reference) is not str or not 0 < len(reference) <= LONGEST_REFERENCE or "\0" in reference:
         raise Fault("invalid_value", "/round")
@@ -149,7 +153,7 @@ def _message(value: dict[str, Any], tables: Mapping[str, TableTerms]) -> RoundMe
     seats: list[Seat] = []
     numbers: set[int] = set()
     for index, entry in enumerate(entries):
-        seats.append(_seat(entry, index, numbers, deck, game.streets, game.withdrawable))
+        seats.append(_seat(entry, index, numbers, deck, game))
     irregularities: list[Irregularity] = []
     if "irregularities" in value:
         reports = value["irregularities"]
@@ -159,7 +163,22 @@ def _message(value: dict[str, Any], tables: Mapping[str, TableTerms]) -> RoundMe
     sequence = value.get("sequence")
     if "sequence" in value and (type(sequence) is not int or sequence < 1):
         raise Fault("invalid_value", "/sequence")
-    return RoundMessage(reference, code, dealt_at, dealing, community, seats, dealer, irregularities, sequence)
+    result = _result(value, game.results, "") if "result" in value else None
+    return RoundMessage(reference, code, dealt_at, dealing, community, seats, dealer, irregularities, sequence, result)
+
+
+def _posts_results(value: dict[str, Any], tables: Mapping[str, TableTerms]) -> bool:
+    """Whether the table's game is settled from a posted result; for any other game `result` is an unknown key."""
+    code = value.get("table")
+    table = tables.get(code) if type(code) is str else None
+    return table is not None and bool(table.rules.results)
+
+
+def _result(value: dict[str, Any], allowed: Collection[str], at: str) -> str:
+    result = value["result"]
+    if type(result) is not str or result not in allowed:
+        raise Fault("invalid_value", f"{at}/result")
+    return result
 
 
 def _dealing(value: object) -> Dealing:
@@ -183,13 +202,14 @@ def _seat(
     index: int,
     numbers: set[int],
     deck: frozenset[str],
-    streets: Collection[str],
-    withdrawable: Collection[str],
+    game: Game[Any],
 ) -> Seat:
     if type(value) is not dict:
         raise Fault("invalid_value", f"/seats/{index}")
     if not SEAT_KEYS.issuperset(value):
-        raise _unknown(value, SEAT_KEYS, f"/seats/{index}")
+        known = SEAT_KEYS | RESULT if game.seat_results else SEAT_KEYS
+        if not known.issuperset(value):
+            raise _unknown(value, known, f"/seats/{index}")
     try:
         number, held, wagers = value["seat"], value["cards"], value["wagers"]
     except KeyError:
@@ -205,22 +225,23 @@ def _seat(
     folded = None
     if "folded" in value:
         folded = value["folded"]
-        if type(folded) is not str or folded not in streets:
+        if type(folded) is not str or folded not in game.streets:
             raise Fault("invalid_value", f"/seats/{index}/folded")
     if type(wagers) is not dict:
         raise _fault(wagers, f"/seats/{index}/wagers")
     for name, cents in wagers.items():
         if type(cents) is not int or cents < 1:
             raise Fault("invalid_value", f"/seats/{index}/wagers/{_escaped(name)}")
-    if "withdrawn" not in value:
+    if "withdrawn" not in value and "result" not in value:
         return Seat(number, cards, wagers, folded)
-    withdrawn = value["withdrawn"]
+    withdrawn = value.get("withdrawn", [])
     if type(withdrawn) is not list:
         raise Fault("invalid_value", f"/seats/{index}/withdrawn")
     for place, name in enumerate(withdrawn):
-        if type(name) is not str or name not in withdrawable or name in withdrawn[:place]:
+        if type(name) is not str or name not in game.withdrawable or name in withdrawn[:place]:
             raise Fault("invalid_value", f"/seats/{index}/withdrawn/{place}")
-    return Seat(number, cards, wagers, folded, withdrawn)
+    result = _result(value, game.seat_results, f"/seats/{index}") if "result" in value else None
+    return Seat(number, cards, wagers, folded, withdrawn, result)
 
 
 def _irregularity(value: object, index: int, numbers: Collection[int]) -> Irregularity:

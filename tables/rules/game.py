@@ -18,6 +18,7 @@ from tables.rules.message import RoundMessage, Seat
 from tables.rules.table import TableTerms
 
 PROGRESSIVE: Final = "progressive"
+ANY_NUMBER: Final = -1
 
 Deal = TypeVar("Deal")
 
@@ -52,10 +53,13 @@ class Game(ABC, Generic[Deal]):
     own_terms: ClassVar[tuple[str, ...]] = ()
     most_seats: ClassVar[int] = 7
     decks_allowed: ClassVar[tuple[int, ...]] = (1,)
+    # What a round and a seat may post as their result, in games that are settled from one.
+    results: ClassVar[frozenset[str]] = frozenset()
+    seat_results: ClassVar[frozenset[str]] = frozenset()
     # The cards a message may name.
     deck: ClassVar[frozenset[str]] = cards.DECK
     cards_in_a_deck: ClassVar[int] = 52
-    own_cards: ClassVar[int]
+    own_cards: ClassVar[int]  # or ANY_NUMBER, where the result does not depend on them
     community_cards: ClassVar[tuple[int, ...]] = (0,)
     dealer_cards: ClassVar[tuple[int, ...]] = (0,)
     # Ranks five cards of one deck and completes every hand, so a link's paytable can fit (SPEC §6.9).

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from jackpot.rules.meter import MILLION
-from tables.rules.game import PROGRESSIVE, Game
+from tables.rules.game import ANY_NUMBER, PROGRESSIVE, Game
 from tables.rules.hands import FIVE_CARD_NAMES
 from tables.rules.irregularities import Ruling
 from tables.rules.message import RoundMessage
@@ -92,7 +92,7 @@ def _judge_cards(message: RoundMessage, game: Game[Any], void_seats: frozenset[i
     dealt = message.community + message.dealer
     for seat in message.seats:
         dealt += seat.cards
-        if len(seat.cards) != own and seat.seat not in void_seats:
+        if len(seat.cards) != own and own != ANY_NUMBER and seat.seat not in void_seats:
             found.add("wrong_card_count")
     if len(message.community) not in game.community_cards or len(message.dealer) not in game.dealer_cards:
         found.add("wrong_card_count")

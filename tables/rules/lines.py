@@ -52,8 +52,20 @@ class UnevenPay(Pay):
         return won(wager, stake_cents, self.odds, win_cents, win_cents + stake_cents * self.keeps_stake)
 
 
+class HalfPay(Pay):
+    """A row that takes half of the stake."""
+
+    __slots__ = ()
+
+    def line(self, wager: str, stake_cents: int) -> Line:
+        """The line of a wager of which half is lost and half comes back, with the odd cent."""
+        return half_taken(wager, stake_cents)
+
+
 def pay_of(row: Row) -> Pay:
     """A row prepared for settling."""
+    if row.pays == "half":
+        return HalfPay(row)
     return Pay(row) if row.per == 1 else UnevenPay(row)
 
 

@@ -1,5 +1,6 @@
 """The round message of CONTRACT §2, key for key.
 
+`result`, of a round or of a seat, is posted only in games whose cards do not say how they ended (see README).
 These are plain records: `door.read` fills them from a JSON value and vouches for what they hold.
 """
 
@@ -30,6 +31,7 @@ class Seat:
     wagers: dict[str, int]
     folded: str | None = None
     withdrawn: list[str] = field(default_factory=list)
+    result: str | None = None
 
 
 @dataclass(slots=True)
@@ -54,6 +56,7 @@ class RoundMessage:
     dealer: list[str] = field(default_factory=list)
     irregularities: list[Irregularity] = field(default_factory=list)
     sequence: int | None = None
+    result: str | None = None
 
 
 def instant(dealt_at: str) -> datetime:

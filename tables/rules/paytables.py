@@ -16,7 +16,7 @@ from jackpot.rules.definition import Definition
 from jackpot.rules.paytable import MOST_ODDS, Row, read_rows
 
 EDITION_KEYS: Final = ("code", "game", "wager", "wager_cents", "rows", "odds_by_players")
-KINDS: Final = ("to", "for", "sum", "push")
+KINDS: Final = ("to", "for", "sum", "push", "half")
 
 
 @dataclass(frozen=True)

@@ -56,3 +56,12 @@ def judge_progressive(game: Game[Any], seat: Seat, found: set[str]) -> None:
     stake = seat.wagers.get(PROGRESSIVE)
     if stake is not None and game.link is not None and stake != game.progressive_cents:
         found.add("wager_not_allowed")
+
+
+def judge_spread(game: Game[Any], seat: Seat, found: set[str]) -> None:
+    """Where a seat spreads its money: the table's minimum is for all of it together, the maximum for each wager."""
+    stakes = seat.wagers.values()
+    if not stakes:
+        found.add("wager_out_of_order")
+    elif sum(stakes) < game.table.minimum_cents or max(stakes) > game.table.maximum_cents:
+        found.add("wager_not_allowed")
