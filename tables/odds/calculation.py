@@ -11,16 +11,22 @@ from typing import Any, Final
 from jackpot.rules import paytable as progressive_paytables
 from jackpot.rules.paytable import ProgressivePaytable
 from tables.odds import (
+    big_six,
+    blackjack,
     boston_5_stud,
     cover_all,
+    craps,
     double_down_stud,
     joker,
     let_it_ride,
     mini_tex,
+    minibaccarat,
     mississippi_stud,
+    pai_gow,
     pocket,
     progressive,
     red_dog,
+    roulette,
     several_decks,
     three_card_poker,
 )
@@ -48,7 +54,8 @@ COUNTS: Final[Mapping[tuple[str, str], tuple[Count, str | None]]] = {
     ("mississippi-stud", "three_card_bonus"): (lambda edition: (three_card_wager(edition.rows),), None),
     ("mississippi-stud", "cover_all"): (
         lambda edition: cover_all.cover_all(edition.odds_by_players),
-        "every hand dealt counts: each hand that is folded and therefore not counted makes the return smaller",
+        "every hand dealt counts: each hand that is folded and therefore not counted makes the return smaller; a dealer's"
+        " hand is one more chance at odds that go by the players alone, and favours the bettor",
     ),
     ("let-it-ride", "base"): (
         lambda edition: (let_it_ride.base(edition.rows),),
@@ -81,6 +88,24 @@ COUNTS: Final[Mapping[tuple[str, str], tuple[Count, str | None]]] = {
         lambda edition: tuple(red_dog.base(edition.rows, decks) for decks in red_dog.DECKS),
         "a full shoe; the raise equals the wager where it favours the player",
     ),
+    ("roulette", "base"): (lambda edition: roulette.base(edition.rows), None),
+    ("big-six", "base"): (
+        lambda edition: big_six.base(edition.rows),
+        "the usual wheel of 54: its symbols are not in the rules at hand",
+    ),
+    ("minibaccarat", "base"): (
+        lambda edition: minibaccarat.base(edition.rows),
+        "a full shoe; the banker draws by the table in general use, which is not in the rules at hand",
+    ),
+    ("craps", "base"): (
+        lambda edition: craps.base(edition.rows),
+        "each wager stands until it is decided, place bets on come out rolls too",
+    ),
+    ("blackjack", "base"): (
+        lambda edition: blackjack.base(edition.rows),
+        "a full shoe; insurance against a dealer's ace, no other card known",
+    ),
+    ("pai-gow", "base"): (lambda edition: pai_gow.base(), None),
     ("fast-action-holdem", "base"): (lambda edition: several_decks.base(), None),
     ("pai-gow-poker", "base"): (lambda edition: joker.base(), None),
 }

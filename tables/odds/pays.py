@@ -29,6 +29,8 @@ def net(row: Row | None, wager_cents: int | None = None) -> int | Fraction:
             return _ratio(row.odds, row.per) - 1
         case "push":
             return 0
+        case "half":
+            return Fraction(-1, 2)
         case "sum" if wager_cents is not None:
             return _ratio(row.cents, wager_cents) - 1
     raise ValueError(f"{row.hand}: a {row.pays} row is no fixed pay of a wager")

@@ -7,7 +7,7 @@ the one displayed at its turn.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
@@ -47,6 +47,11 @@ class LongRun:
     reset_cents: Fraction  # per wager, all resets
     reserve_cents: Fraction  # per wager, put aside towards them
     house_cents: Fraction  # per wager, what the house adds to resets
+
+    @property
+    def unspent_cents(self) -> Fraction:
+        """Per wager, what stays in the reserve because resets do not need it."""
+        return self.reserve_cents + self.house_cents - self.reset_cents
 
 
 @dataclass(frozen=True)
@@ -104,10 +109,16 @@ class ProgressiveOdds:
             house_cents=max(Fraction(0), reset - from_reserve),
         )
 
-    def long_run_edge(self, terms: tuple[LevelTerms, ...], others: int = 0) -> Fraction:
-        """What the house keeps of a wager in the long run, resets paid by the house or from the reserve included."""
+    def long_run_returned(self, terms: Iterable[LevelTerms], others: int = 0) -> Fraction:
+        """The part of a wager that comes back to players in the long run, with so many other bettors at the table."""
         paid = sum((self.long_run(level).paid_cents for level in terms), Fraction(0))
-        return 1 - self.fixed_return - self.envy * others - paid / self.wager_cents
+        return self.fixed_return + self.envy * others + paid / self.wager_cents
+
+    def long_run_kept(self, terms: Iterable[LevelTerms], others: int = 0) -> Fraction:
+        """The part that the house keeps: neither paid, nor on the meter, nor in the reserve, nor added to a reset."""
+        runs = [self.long_run(level) for level in terms]
+        given = sum((run.contribution_cents + run.reserve_cents + run.house_cents for run in runs), Fraction(0))
+        return 1 - self.fixed_return - self.envy * others - given / self.wager_cents
 
     def to_json(self) -> dict[str, Any]:
         """Fractions as "num/den"; the break-even meters for 0 to 6 other bettors if there is one level."""

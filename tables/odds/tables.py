@@ -41,22 +41,29 @@ def case(wager: WagerOdds) -> str:
 
 
 def rows(editions: Iterable[EditionOdds]) -> list[tuple[str, ...]]:
-    """A row of cells for each case of each edition, under HEAD."""
-    return [
-        (
-            odds.edition,
-            odds.game,
-            odds.wager,
-            case(wager),
-            percentage(wager.edge),
-            _return(wager),
-            percentage(wager.hit_frequency, 3),
-            "–" if wager.variance is None else f"{sqrt(wager.variance):.4f}",
-            f"{float(wager.average_stake):.4f}",
-        )
-        for odds in editions
-        for wager in odds.wagers
-    ]
+    """A row of cells for each case of each edition, under HEAD; what has no edge has one row an edition."""
+    found: list[tuple[str, ...]] = []
+    for odds in editions:
+        uncounted = False
+        for wager in odds.wagers:
+            left_out = wager.edge is None and wager.progressive is None
+            if left_out and uncounted:
+                continue  # the reason is the same, and there is nothing to compare
+            uncounted = uncounted or left_out
+            found.append(
+                (
+                    odds.edition,
+                    odds.game,
+                    odds.wager,
+                    "" if left_out else case(wager),
+                    percentage(wager.edge),
+                    _return(wager),
+                    percentage(wager.hit_frequency, 3),
+                    "–" if wager.variance is None else f"{sqrt(wager.variance):.4f}",
+                    "–" if left_out else f"{float(wager.average_stake):.4f}",
+                )
+            )
+    return found
 
 
 def _return(wager: WagerOdds) -> str:
@@ -163,7 +170,7 @@ def _progressive_page(edition: EditionOdds, odds: ProgressiveOdds) -> list[str]:
         "The meter is the one displayed when the seat's turn comes.",
         "",
         *_markdown(
-            ("meter", *(f"{others} others" for others in range(MOST_OTHERS + 1))),
+            ("meter", *(f"{others} other{'s' if others != 1 else ''}" for others in range(MOST_OTHERS + 1))),
             [
                 (
                     dollars(meter * units),
@@ -175,7 +182,7 @@ def _progressive_page(edition: EditionOdds, odds: ProgressiveOdds) -> list[str]:
             0,
         ),
         "",
-        "In the long run, without limit or top-up; the mean meter is also the expected award of a royal:",
+        "In the long run, without limit or top-up, in shares of the wager; the mean meter is also what a royal finds on average:",
         "",
         *_markdown(
             (
@@ -185,7 +192,8 @@ def _progressive_page(edition: EditionOdds, odds: ProgressiveOdds) -> list[str]:
                 "mean meter",
                 "to players, no envy",
                 "house keeps",
-                "house adds to resets a wager",
+                "left in the reserve",
+                "house adds to resets",
             ),
             [
                 (
@@ -193,9 +201,10 @@ def _progressive_page(edition: EditionOdds, odds: ProgressiveOdds) -> list[str]:
                     percentage(Fraction(terms.rate_ppm, 1_000_000), 1),
                     percentage(Fraction(terms.reserve_ppm, 1_000_000), 1),
                     dollars(run.mean_meter_cents),
-                    percentage(1 - odds.long_run_edge((terms,))),
-                    percentage(odds.long_run_edge((terms,))),
-                    f"{float(run.house_cents):.4f} cents",
+                    percentage(odds.long_run_returned((terms,))),
+                    percentage(odds.long_run_kept((terms,))),
+                    percentage(run.unspent_cents / odds.wager_cents),
+                    percentage(run.house_cents / odds.wager_cents),
                 )
                 for terms, run in ((terms, odds.long_run(terms)) for terms in TERMS)
             ],

@@ -132,9 +132,15 @@ def test_the_long_run_of_the_demo_link() -> None:
     assert run.house_cents == 0  # three cents of each dollar are more than a reset comes to
     assert odds.long_run(replace(TERMS, reserve_ppm=10_000)).house_cents == Fraction(1_000_000 * 4, HANDS) - 1
     assert odds.long_run(replace(TERMS, seed_funding="house")).house_cents == Fraction(1_000_000 * 4, HANDS)
-    assert odds.long_run_edge((TERMS,)) == 1 - odds.fixed_return - Fraction(17, 100) - Fraction(10_000 * 4, HANDS)
+    # A dollar goes to players, to the house, or stays in the reserve.
+    assert odds.long_run_returned((TERMS,)) == odds.fixed_return + Fraction(17, 100) + Fraction(10_000 * 4, HANDS)
+    assert odds.long_run_kept((TERMS,)) == 1 - odds.fixed_return - Fraction(20, 100)
+    for terms in (TERMS, replace(TERMS, reserve_ppm=10_000), replace(TERMS, seed_funding="house")):
+        unspent = odds.long_run(terms).unspent_cents / 100
+        assert unspent >= 0
+        assert odds.long_run_returned((terms,), 3) + odds.long_run_kept((terms,), 3) + unspent == 1
     # At the mean meter a wager returns what the long run says.
-    assert odds.edge({"major": run.mean_meter_cents}) == odds.long_run_edge((TERMS,))
+    assert odds.returned({"major": run.mean_meter_cents}) == odds.long_run_returned((TERMS,))
     with pytest.raises(KeyError):
         odds.long_run(replace(TERMS, code="minor"))
 
