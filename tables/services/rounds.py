@@ -88,14 +88,20 @@ def pipeline_reasons(message: RoundMessage, table: TableInForce, in_force: Strea
     return tuple(reasons)
 
 
-def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: datetime, suspect: bool = False) -> Batch:
+def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: datetime, hold_for: str = "") -> Batch:
     """Settle messages in this order on a locked stream and write everything they move, `at` being the edge's clock.
 
-    A message that makes the settling code raise is held `processing_error` with the error, alone; a message that is
-    `suspect` (it was being settled when a worker died, more than once) is held without being tried again.
+    A message that makes the settling code raise is held `processing_error` with the error, alone. With `hold_for` the
+    messages are held so without being tried again: it says what became of them before.
     """
     in_force = terms.of_stream(stream.id, stream.terms_version)
-    ready = [_prepare(message, in_force) for message in incoming]
+    ready: list[_Ready] = []
+    unread: list[tuple[Incoming, str]] = []
+    for message in incoming:
+        try:
+            ready.append(_prepare(message, in_force))
+        except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
+            unread.append((message, traceback.format_exc()))
     booked_on = gaming_days.hold_open({item.day for item in ready})
     writer = _Writer(
         in_force=in_force,
@@ -110,7 +116,9 @@ def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: dateti
         link=meters.read(stream.id),
     )
     for item in ready:
-        writer.settle(item, booked_on[item.day], suspect=suspect)
+        writer.settle(item, booked_on[item.day], hold_for=hold_for)
+    for message, error in unread:
+        writer.hold_unread(message, error)
     writer.write()
     return writer.batch
 
@@ -135,6 +143,20 @@ def _prepare(incoming: Incoming, in_force: StreamTerms) -> _Ready:
     return _Ready(incoming, message, table, table.at(when.counts_at), when, day)
 
 
+def _crashed(round: str, table: str, players: int) -> dict[str, Any]:
+    """The settlement of a round that the settling code failed on."""
+    return {
+        "round": round,
+        "table": table,
+        "outcome": "held",
+        "reasons": ["processing_error"],
+        "players": players,
+        "seats": [],
+        "awards": [],
+        "meters": [],
+    }
+
+
 @dataclass(slots=True)
 class _Writer:
     """Carries meters, journal and rows of a batch from round to round."""
@@ -147,12 +169,12 @@ class _Writer:
     payouts: list[tuple[Any, ...]] = field(default_factory=list)
     holds: list[Hold] = field(default_factory=list)
 
-    def settle(self, item: _Ready, day: date, *, suspect: bool) -> None:
+    def settle(self, item: _Ready, day: date, *, hold_for: str) -> None:
         """Settle one round on the meters as the previous one left them."""
         if item.dated.misdated:
             self.batch.misdated.append(item.incoming)
-        if suspect:
-            self._hold_crashed(item, "the worker settling this message died, more than once")
+        if hold_for:
+            self._hold_crashed(item, hold_for)
             return
         values: dict[str, Meter] = self.link.values if self.link else {}
         try:
@@ -163,11 +185,11 @@ class _Writer:
                 extra_reasons=pipeline_reasons(item.message, item.table, self.in_force),
             )
             if settled.outcome == "held":
-                self._hold(item, settled.settlement, "")
+                self._hold(item.incoming, item.dated.dealt_at, settled.settlement, "")
                 return
             money = books.movements(settled.settlement, contributions=settled.movements, link=self.in_force.link)
             owed = books.payouts(settled.settlement, base_wagers=base_wagers(item.terms.terms.game))
-        except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
+        except Exception:  # as above: this message alone
             self._hold_crashed(item, traceback.format_exc())
             return
         if self.link and settled.settlement["awards"]:
@@ -205,31 +227,29 @@ class _Writer:
             ))  # fmt: skip
         self.batch.settled += 1
 
-    def _hold_crashed(self, item: _Ready, error: str) -> None:
-        held = {
-            "round": item.message.round,
-            "table": item.table.code,
-            "outcome": "held",
-            "reasons": ["processing_error"],
-            "players": len(item.message.seats),
-            "seats": [],
-            "awards": [],
-            "meters": [],
-        }
-        self.batch.crashed.append((item.incoming, error))
-        self._hold(item, held, error)
+    def hold_unread(self, incoming: Incoming, error: str) -> None:
+        """Hold a message that could not even be made ready: it is dated by its receipt."""
+        table = self.in_force.tables.get(incoming.table_id)
+        self.batch.crashed.append((incoming, error))
+        settlement = _crashed(incoming.reference, table.code if table else "", 0)
+        self._hold(incoming, incoming.received_at, settlement, error)
 
-    def _hold(self, item: _Ready, settlement: dict[str, Any], error: str) -> None:
+    def _hold_crashed(self, item: _Ready, error: str) -> None:
+        self.batch.crashed.append((item.incoming, error))
+        settlement = _crashed(item.message.round, item.table.code, len(item.message.seats))
+        self._hold(item.incoming, item.dated.dealt_at, settlement, error)
+
+    def _hold(self, incoming: Incoming, dealt_at: datetime, settlement: dict[str, Any], error: str) -> None:
         self.batch.held += 1
         self.holds.append(
             Hold(
-                message_id=item.incoming.message_id,
-                table_id=item.table.id,
-                reference=item.incoming.reference,
+                message_id=incoming.message_id,
+                table_id=incoming.table_id,
+                reference=incoming.reference,
                 reasons=settlement["reasons"],
                 settlement=encode(settlement),
                 error=error,
-                dealt_at=item.dated.dealt_at,
+                dealt_at=dealt_at,
                 held_at=self.journal.recorded_at,
             )
         )
