@@ -15,6 +15,9 @@ from devices.simulator.tally import Hit, Tally
 QUIET_SECONDS = 10.0
 """Where output is not a terminal, a line of figures this often."""
 
+RATE_SECONDS = 3.0
+"""Rounds a second are counted over this long."""
+
 
 def dollars(cents: int) -> str:
     """Cents as people read them: 1234567 is $12,345.67."""
@@ -67,7 +70,7 @@ class Show:
         now = time.monotonic()
         answered = sum(self._tally.receipts.values())
         since, before = self._last
-        if now - since >= 1.0:
+        if now - since >= RATE_SECONDS:
             self._rate = (answered - before) / (now - since)
             self._last = (now, answered)
         self._bar.update(self._task, completed=answered, description=self._line())
@@ -87,7 +90,8 @@ class Show:
             parts.append(f"{tally.queued:,} queued")
         parts.append(f"{tally.outcomes['held']:,} held")
         parts.append(f"{tally.receipts['refused'] + tally.receipts['reused']:,} refused")
-        parts.append(f"{max(len(tally.hits), tally.link_hits or 0)} hits")
+        hits = max(len(tally.hits), tally.link_hits or 0)
+        parts.append(f"{hits} hit" if hits == 1 else f"{hits} hits")
         return "  ".join(parts)
 
     def summary(self) -> None:
@@ -109,7 +113,7 @@ class Show:
         for hit in tally.hits[-20:]:
             grid.add_row(dollars(hit.paid_cents), f"{hit.hand} at {hit.table} seat {hit.seat}, {hit.level}")
         if tally.link_hits is not None:
-            grid.add_row(f"{tally.link_hits:,}", "hits on the links during the run")
+            grid.add_row(f"{tally.link_hits:,}", "hits on the links since the run began")
         grid.add_row(f"{tally.dropped:,}", "connections dropped on purpose")
         grid.add_row(f"{tally.retries:,}", "retries")
         if tally.queued:

@@ -118,7 +118,7 @@ def test_the_command_plays_and_sums_up(house: Service, tmp_path: Path, capsys: p
     assert "2 tables play at http://127.0.0.1" in said
     assert "royal flush at MS-10" in said
     assert "20  receipts: accepted" in said
-    assert "1  hits on the links during the run" in said
+    assert "1  hits on the links since the run began" in said
 
 
 def test_a_key_for_another_table_ends_the_run_and_says_so(house: Service) -> None:

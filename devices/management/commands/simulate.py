@@ -88,7 +88,7 @@ class Command(BaseCommand):
             type=_positive,
             help="rounds over all tables together; default until stopped (1,000 with --speed max or --out)",
         )
-        parser.add_argument("--seed", default="1", help="same seed, same cards and bets")
+        parser.add_argument("--seed", help="same seed, same cards and bets (default: the prefix)")
         parser.add_argument(
             "--rig",
             type=_rig,
@@ -139,6 +139,7 @@ class Command(BaseCommand):
         if options["batch"] > MOST_IN_A_BATCH:
             raise SetUpRefused(f"--batch: {MOST_IN_A_BATCH} messages at most")
         start = options["start"] or datetime.now(UTC)
+        prefix = options["prefix"] or default_prefix(start)
         speed = rig.SHOW_SPEED if options["show"] and options["speed"] == 1.0 else options["speed"]
         rounds = options["rounds"]
         if rounds is None and (speed == RUSH or options["out"] is not None):
@@ -146,8 +147,8 @@ class Command(BaseCommand):
         plan = Plan(
             floor=load_floor(floor or DEMO_FLOOR),
             start=start,
-            prefix=options["prefix"] or default_prefix(start),
-            seed=options["seed"],
+            prefix=prefix,
+            seed=options["seed"] or prefix,
             speed=speed,
             tables=tuple(code.strip() for code in options["tables"].split(",") if code.strip()),
             rounds=rounds,
