@@ -133,11 +133,11 @@ def event_row(event: Event) -> dict[str, Any]:
     }
 
 
-def events_page(stream: str, *, after_sequence: int, limit: int, kinds: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """Events of a stream after a sequence, in their order; only of some kinds where named."""
+def events_page(stream: str, *, after_sequence: int, limit: int, with_rounds: bool) -> list[dict[str, Any]]:
+    """Events of a stream after a sequence, in their order, with its rounds among them or without."""
     rows = Event.objects.filter(stream__code=stream, sequence__gt=after_sequence).select_related("stream")
-    if kinds:
-        rows = rows.filter(kind__in=kinds)
+    if not with_rounds:
+        rows = rows.exclude(kind=Event.Kind.ROUND)
     return [event_row(row) for row in rows.order_by("sequence")[:limit]]
 
 

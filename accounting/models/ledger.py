@@ -57,6 +57,10 @@ class Event(models.Model):
     hash = models.BinaryField(max_length=SHA256)
 
     class Meta:
+        indexes = [
+            # Among millions of rounds the few other events are found at once.
+            models.Index(name="events_that_are_no_rounds", fields=["stream", "sequence"], condition=~Q(kind="round")),
+        ]
         constraints = [
             models.CheckConstraint(name="an_event_is_numbered_from_the_opening", condition=Q(sequence__gte=0)),
             models.CheckConstraint(

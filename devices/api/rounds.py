@@ -171,10 +171,11 @@ class OneRound(APIView):
 
 
 class StreamEvents(APIView):
-    """Whatever takes a number on a stream."""
+    """Whatever else than a round takes a number on a stream: opening, release, adjustment, day close (CONTRACT §5)."""
 
     @extend_schema(
         parameters=[
+            OpenApiParameter("rounds", str, enum=["yes", "no"], description="`yes` lists the rounds among them"),
             OpenApiParameter("after_sequence", int, description="-1 shows the opening, which is number 0"),
             OpenApiParameter("cursor", str),
             OpenApiParameter("limit", int),
@@ -182,11 +183,14 @@ class StreamEvents(APIView):
         responses=EventPage,
     )
     def get(self, request: Request, code: str) -> Response:
-        """Events of a stream in its order, rounds among them."""
+        """Events of a stream in its order, with the digests they are chained by."""
         if not stream_exists(code):
             raise NotFound(f"no stream {code}")
         after = whole(request, "cursor", whole(request, "after_sequence", 0, least=-1), least=-1)
         limit = whole(request, "limit", USUAL, least=1, most=MOST)
-        found = events_page(code, after_sequence=after, limit=limit + 1)
+        rounds = request.query_params.get("rounds", "no")
+        if rounds not in ("yes", "no"):
+            raise ValidationError({"rounds": "yes or no is expected"})
+        found = events_page(code, after_sequence=after, limit=limit + 1, with_rounds=rounds == "yes")
         following = str(found[limit - 1]["sequence"]) if len(found) > limit else None
         return Response({"items": found[:limit], "next": following})
