@@ -112,7 +112,7 @@ class Sums:
         return Sums(self.deals, -stake * self.deals, stake**2 * self.deals, stake * self.deals, 0, (flop, river, play))
 
 
-def _played(meeting: Meeting, beating: int | Fraction, bonus: int) -> Sums:
+def played(meeting: Meeting, beating: int | Fraction, bonus: int) -> Sums:
     """The play wager made."""
     unqualified, qualified = STAKED[-1] * beating + bonus, EVERYTHING * beating + bonus
     lost = bonus - EVERYTHING
@@ -146,7 +146,7 @@ def base(rows: Iterable[Row], ante_bonus_odds: int = 0) -> WagerOdds:
         for meeting in meetings(cards):
             suited = meeting.strength // THREE_CARD_LEADS == SUITED_ACE_KING_QUEEN
             bonus_hands += count * suited
-            sums = _played(meeting, beating, ante_bonus_odds if suited else 0).or_fold(2)
+            sums = played(meeting, beating, ante_bonus_odds if suited else 0).or_fold(2)
             for flop in flops:
                 key = pair_key(meeting.cards, flop)
                 known = after_flop.get(key)
