@@ -1,12 +1,11 @@
 """Checking the inbox: every accepted message is where it must be, once (ARCHITECTURE §4.1, §4.3)."""
 
-from hashlib import sha256
 from typing import Any
 
+import msgspec
 from django.db import connection
 
-from devices.posting import strict
-from devices.services.verification import Counts, Difference
+from devices.services.verification import Counts, Difference, content_digest
 from tables.rules.settle import settle
 from tables.services import terms
 from tables.services.rounds import dated, decode, encode
@@ -32,9 +31,16 @@ UNREFERENCED = """
         AND reference.kind = message.kind AND reference.digest = message.digest
     WHERE message.id IS NULL OR reference.message_id IS NULL LIMIT 1
 """
+# A row whose message is gone shows that there was one.
+WITHOUT_MESSAGE = """
+    SELECT astray.message_id, astray.reference, astray.what FROM (
+        SELECT message_id, reference, 'hold' AS what FROM tables_hold
+        UNION ALL SELECT message_id, '', 'place in the queue' FROM devices_queued
+    ) AS astray WHERE NOT EXISTS (SELECT FROM devices_message message WHERE message.id = astray.message_id) LIMIT 1
+"""
 HELD = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
-        message.stream_id, hold.reasons, hold.settlement, stream.terms_version
+        message.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference
     FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
     JOIN accounting_stream stream ON stream.id = message.stream_id
     WHERE message.id > %s ORDER BY message.id LIMIT 1000
@@ -59,6 +65,9 @@ def verify_inbox() -> Counts:
             raise Difference(
                 f"message {row[0]} ({row[1]})", "reference and message", "the same", "one without the other"
             )
+        cursor.execute(WITHOUT_MESSAGE)
+        if row := cursor.fetchone():
+            raise Difference(f"message {row[0]} ({row[1]})", "its message", "a row", f"none, and a {row[2]}")
         cursor.execute("SELECT count(*) FROM devices_message")
         counts.messages = cursor.fetchone()[0]
     last = 0
@@ -77,11 +86,19 @@ def _held(after: int) -> list[tuple[Any, ...]]:
 
 
 def _check_hold(row: tuple[Any, ...]) -> None:
-    message_id, reference, raw, digest, received_at, table_id, stream_id, reasons, settlement, version = row
+    (
+        message_id, reference, raw, digest, received_at, table_id, stream_id, reasons, settlement, version,
+        held_table, held_reference,
+    ) = row  # fmt: skip
     where = f"held message {message_id} ({reference})"
-    _, canonical = strict(bytes(raw))
-    if sha256(canonical).digest() != bytes(digest):
-        raise Difference(where, "digest of the message", sha256(canonical).digest(), bytes(digest))
+    content = content_digest(where, bytes(raw))
+    if content != bytes(digest):
+        raise Difference(where, "digest of the message", content, bytes(digest))
+    if (table_id, reference) != (held_table, held_reference):
+        raise Difference(where, "table and reference", (table_id, reference), (held_table, held_reference))
+    said = msgspec.json.decode(bytes(settlement))
+    if (said["round"], said["reasons"]) != (reference, reasons):
+        raise Difference(where, "round and reasons", (said["round"], said["reasons"]), (reference, reasons))
     if NOT_REPLAYED & set(reasons):
         return
     table = terms.of_stream(stream_id, version).tables[table_id]

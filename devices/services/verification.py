@@ -21,6 +21,7 @@ from devices.posting import strict
 from jackpot.queries import award_row, hits_between, link_definition
 from jackpot.rules.meter import Meter, opening
 from tables.rules import books
+from tables.rules.door import InvalidJson
 from tables.rules.settle import settle
 from tables.services import floors, terms
 from tables.services.rounds import base_wagers, dated, decode, encode
@@ -87,6 +88,7 @@ class Replay:
     hits: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     wins_cents: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     next_hit: int = 1
+    last_round: int = 0
     totals: defaultdict[tuple[str, date], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
 
 
@@ -218,6 +220,14 @@ def _same(where: str, what: str, expected: object, found: object) -> None:
         raise Difference(where, what, expected, found)
 
 
+def content_digest(where: str, raw: bytes) -> bytes:
+    """SHA-256 of a stored message's canonical JSON; Difference where it is no JSON any more."""
+    try:
+        return sha256(strict(raw)[1]).digest()
+    except InvalidJson:
+        raise Difference(where, "message", "JSON", raw) from None
+
+
 def _replay_event(
     snapshot: Snapshot, in_force: StreamTerms, replay: Replay, event: Row, chunk: _Chunk, counts: Counts
 ) -> None:
@@ -239,6 +249,7 @@ def _replay_event(
     )
     _same(where, "hash of the event", expected, recorded_hash)
     if kind == "opened":
+        _same(where, "round, payouts and hits", (None, [], []), (event[10], chunk.payouts[sequence], chunk.hits[sequence]))
         movements = _replay_opening(snapshot, in_force, replay, where, message_digest, result_digest)
     elif kind == "round":
         movements = _replay_round(in_force, replay, event, where, chunk, counts)
@@ -278,7 +289,7 @@ def _replay_opening(
 def _replay_round(
     in_force: StreamTerms, replay: Replay, event: Row, where: str, chunk: _Chunk, counts: Counts
 ) -> list[Movement]:
-    sequence, _, subject, day, original = event[:5]
+    sequence, _, subject, day, original, recorded_at = event[:6]
     (
         message_id, table_id, terms_id, reference, outcome, dealt_at, settlement,
         received_at, raw, digest, message_table, message_reference,
@@ -288,9 +299,9 @@ def _replay_round(
     if raw is None:
         raise Difference(where, "message of the round", f"message {message_id}", "none")
     raw, settlement = bytes(raw), bytes(settlement)
-    _, canonical = strict(raw)
-    _same(where, "digest of the message", sha256(canonical).digest(), bytes(digest))
-    _same(where, "digest of the message in the event", sha256(canonical).digest(), bytes(event[6]))
+    content = content_digest(where, raw)
+    _same(where, "digest of the message", content, bytes(digest))
+    _same(where, "digest of the message in the event", content, bytes(event[6]))
     _same(where, "table and reference of the message", (table_id, reference), (message_table, message_reference))
     table = in_force.tables[table_id]
     message = decode(raw)
@@ -323,30 +334,61 @@ def _replay_round(
     owed = books.payouts(settled.settlement, base_wagers=base_wagers(edition.terms.game))
     expected = [(line, *payout, table_id, dealt_at) for line, payout in enumerate(owed, 1)]
     _same(where, "payouts", expected, chunk.payouts[sequence])
-    _compare_hits(where, settled.settlement, chunk.hits[sequence], dealt_at)
+    _compare_hits(where, settled.settlement, chunk.hits[sequence], dealt_at, recorded_at)
+    replay.last_round = sequence
     counts.rounds += 1
     counts.payouts += len(owed)
     counts.hits += len(settled.settlement["awards"])
     return books.movements(settled.settlement, contributions=settled.movements, link=in_force.link)
 
 
-def _compare_hits(where: str, settlement: dict[str, Any], hits: list[Any], dealt_at: datetime) -> None:
+def _compare_hits(
+    where: str, settlement: dict[str, Any], hits: list[Any], dealt_at: datetime, recorded_at: datetime
+) -> None:
     _same(where, "number of hits", len(settlement["awards"]), len(hits))
     for award, hit in zip(settlement["awards"], hits, strict=True):
         row = award_row(hit)
         expected = {key: award[key] for key in row if key in award}
         expected |= {"table": settlement["table"], "round": settlement["round"]}
         _same(where, f"hit {award['hit']}", expected, {key: row[key] for key in expected})
-        _same(where, f"time of hit {award['hit']}", dealt_at, hit.dealt_at)
+        _same(where, f"time of hit {award['hit']}", (dealt_at, recorded_at), (hit.dealt_at, hit.detected_at))
+        detected = [(step.at, step.by) for step in hit.steps.all() if step.state == "detected"]
+        _same(where, f"detection of hit {award['hit']}", [(recorded_at, "settlement")], detected)
+
+
+# Compared with the stream as it stands in the same statement: a service that goes on settling is not in the way.
+BEYOND = """
+    SELECT (SELECT min(row.sequence) FROM tables_round row WHERE row.stream_id = stream.id
+            AND (row.sequence >= stream.next_sequence OR row.sequence < 0)),
+        (SELECT min(row.sequence) FROM tables_payout row WHERE row.stream_id = stream.id
+            AND (row.sequence >= stream.next_sequence OR row.sequence < 0)),
+        (SELECT min(row.sequence) FROM accounting_transfer row WHERE row.stream_id = stream.id
+            AND (row.sequence >= stream.next_sequence OR row.sequence < 0)),
+        (SELECT min(row.sequence) FROM jackpot_hit row JOIN jackpot_link link ON link.id = row.link_id
+            WHERE link.stream_id = stream.id AND (row.sequence >= stream.next_sequence OR row.sequence < 0))
+    FROM accounting_stream stream WHERE stream.id = %s
+"""
+
+
+def _nothing_beyond(stream_id: int, where: str) -> None:
+    """Rows that name an event after the last one belong to nothing."""
+    with connection.cursor() as cursor:
+        cursor.execute(BEYOND, [stream_id])
+        found = cursor.fetchone()
+    for what, sequence in zip(("rounds", "payouts", "transfers", "hits"), found, strict=True):
+        if sequence is not None:
+            raise Difference(where, f"{what} after the last event", "none", f"sequence {sequence}")
 
 
 def _compare_stream(snapshot: Snapshot, replay: Replay, in_force: StreamTerms, counts: Counts) -> None:
     where = f"stream {snapshot.code}"
     _same(where, "head of the chain", replay.head, snapshot.head)
     _same(where, "next sequence", replay.sequence + 1, snapshot.next_sequence)
+    _nothing_beyond(snapshot.id, where)
     _same(where, "levels", set(replay.meters), set(snapshot.meters))
     for code, meter in replay.meters.items():
-        _, *recorded = snapshot.meters[code]
+        sequence, *recorded = snapshot.meters[code]
+        _same(where, f"sequence of meter {code}", replay.last_round, sequence)
         expected = [
             meter.value_cents, meter.residual_millionths, meter.reserve_cents, meter.reserve_residual_millionths,
             meter.overflow_cents, meter.overflow_residual_millionths,

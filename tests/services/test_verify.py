@@ -1,0 +1,435 @@
+"""`manage.py verify`: silent after play; whatever was changed past the guards, it says where and what (SPEC §9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import date
+from io import StringIO
+from pathlib import Path
+from string import Template
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from pytest_django import DjangoDbBlocker
+
+from devices.services.verification import Difference
+from tests.services.fixtures import Databases
+from tests.services.house import (
+    ALONE,
+    NEIGHBOUR,
+    RECEIVED,
+    TWIN,
+    House,
+    message,
+    royal,
+    run,
+    seat,
+    two_hits,
+    value,
+    verify,
+)
+
+
+@pytest.fixture(scope="module")
+def record(databases: Databases, floored: str, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+    """A database with a bit of everything on record."""
+    with django_db_blocker.unblock():
+        name = databases.create(like=floored)
+        with databases.entered(name):
+            house = House()
+            run("INSERT INTO accounting_gamingday (date, closed_at) VALUES ('2026-11-26', now())")
+            house.play(
+                message("R-1"),
+                two_hits("R-2"),
+                message("R-3", table=NEIGHBOUR, irregularities=[{"code": "shoe_failed"}]),
+                message("R-4", seat(1, "3s 3s", progressive=100)),
+                message("R-5", dealt_at="2026-11-26T21:00:00-05:00"),
+                royal("R-6", table=NEIGHBOUR),
+                two_hits("R-1", table=TWIN),
+                royal("R-2", table=TWIN),
+                message("R-1", seat(1, "Ks Kc"), table=ALONE),
+            )
+            house.post(message("R-7"))
+        yield name
+        databases.drop(name)
+
+
+@pytest.fixture
+def played(databases: Databases, record: str, django_db_blocker: DjangoDbBlocker) -> Iterator[House]:
+    """A copy of it, to be tampered with."""
+    with django_db_blocker.unblock():
+        name = databases.create(like=record)
+        with databases.entered(name):
+            yield House()
+        databases.drop(name)
+
+
+def tamper(statement: str) -> None:
+    """Change what is on record as somebody could who owns the database: with every guard switched off."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        cursor.execute(statement)
+        assert cursor.rowcount > 0, "nothing was changed"
+        cursor.execute("SET session_replication_role = origin")
+
+
+def test_what_was_played_is_verified(played: House) -> None:
+    counts = verify()
+    assert (counts.streams, counts.rounds, counts.holds, counts.messages) == (3, 8, 1, 10)
+    assert (counts.events, counts.hits) == (3 + 8, 3 + 3)
+    assert counts.payouts == value("SELECT count(*) FROM tables_payout")
+    assert counts.transfers == value("SELECT count(*) FROM accounting_transfer")
+
+
+# What is done; what must be named: the place, and the words for what differs there.
+TAMPERING = {
+    "a byte of a settlement": (
+        "UPDATE tables_round SET settlement = overlay(settlement placing '\\x39'::bytea from 12 for 1)"
+        " WHERE reference = 'R-6'",
+        "stream ms-mg01, sequence 5 (MS-102/R-6): settlement:",
+    ),
+    "a byte of a message": (
+        "UPDATE devices_message SET raw = replace(convert_from(raw, 'UTF8'), '\"3s\"', '\"4s\"')::bytea"
+        " WHERE id = $first",
+        "stream ms-mg01, sequence 1 (MS-101/R-1): digest of the message:",
+    ),
+    "a message that is none any more": (
+        "UPDATE devices_message SET raw = 'x' WHERE id = $first",
+        "stream ms-mg01, sequence 1 (MS-101/R-1): message:",
+    ),
+    "the digest of a message": (
+        "UPDATE devices_message SET digest = sha256(raw) WHERE id = $first",
+        "stream ms-mg01, sequence 1 (MS-101/R-1): digest of the message:",
+    ),
+    "a held message": (
+        "UPDATE devices_message SET raw = replace(convert_from(raw, 'UTF8'), '\"3s\"', '\"4s\"')::bytea"
+        " WHERE reference = 'R-4'",
+        "held message $held (R-4): digest of the message:",
+    ),
+    "why a round is held": (
+        "UPDATE tables_hold SET reasons = '{wrong_card_count}',"
+        " settlement = replace(convert_from(settlement, 'UTF8'), 'duplicate_card', 'wrong_card_count')::bytea",
+        "held message $held (R-4): why it is held:",
+    ),
+    "the reasons of a hold": (
+        "UPDATE tables_hold SET reasons = '{table_closed}'",
+        "held message $held (R-4): round and reasons:",
+    ),
+    "the table of a hold": (
+        "UPDATE tables_hold SET table_id = table_id + 1",
+        "held message $held (R-4): table and reference:",
+    ),
+    "the amount of a transfer": (
+        "UPDATE accounting_transfer SET amount_cents = amount_cents + 1"
+        " WHERE stream_id = $stream AND sequence = 2 AND line = 2",
+        "stream ms-mg01, sequence 2 (MS-101/R-2): ledger transfers:",
+    ),
+    "the accounts of a transfer": (
+        "UPDATE accounting_transfer SET credit_id = debit_id, debit_id = credit_id"
+        " WHERE stream_id = $stream AND sequence = 2 AND line = 1",
+        "sequence 2 (MS-101/R-2): ledger transfers:",
+    ),
+    "the reason of a transfer": (
+        "UPDATE accounting_transfer SET reason = 'award' WHERE stream_id = $stream AND sequence = 1 AND line = 1",
+        "sequence 1 (MS-101/R-1): ledger transfers:",
+    ),
+    "a transfer taken out": (
+        "DELETE FROM accounting_transfer WHERE stream_id = $stream AND sequence = 2 AND line = 3",
+        "sequence 2 (MS-101/R-2): ledger transfers:",
+    ),
+    "a transfer put in": (
+        "INSERT INTO accounting_transfer (stream_id, sequence, line, debit_id, credit_id, amount_cents, reason)"
+        " SELECT stream_id, sequence, 50, debit_id, credit_id, 1, reason FROM accounting_transfer"
+        " WHERE stream_id = $stream AND sequence = 2 AND line = 1",
+        "sequence 2 (MS-101/R-2): ledger transfers:",
+    ),
+    "a transfer of the opening": (
+        "UPDATE accounting_transfer SET amount_cents = 1 WHERE stream_id = $stream AND sequence = 0",
+        "sequence 0 (ms-mg01): ledger transfers:",
+    ),
+    "the cents of a payout": (
+        "UPDATE tables_payout SET cents = cents + 1 WHERE kind = 'level' AND stream_id = $stream AND sequence = 5",
+        "sequence 5 (MS-102/R-6): payouts:",
+    ),
+    "the level of a payout": (
+        "UPDATE tables_payout SET level_id = NULL WHERE kind = 'level' AND stream_id = $stream AND sequence = 5",
+        "sequence 5 (MS-102/R-6): payouts:",
+    ),
+    "a payout taken out": (
+        "DELETE FROM tables_payout WHERE kind = 'envy' AND stream_id = $stream AND sequence = 5",
+        "sequence 5 (MS-102/R-6): payouts:",
+    ),
+    "a payout put in": (
+        "INSERT INTO tables_payout SELECT (jsonb_populate_record(p, '{\"line\": 77}')).* FROM tables_payout p"
+        " WHERE stream_id = $stream AND sequence = 5 AND kind = 'envy'",
+        "sequence 5 (MS-102/R-6): payouts:",
+    ),
+    "a payout of a round that never was": (
+        "INSERT INTO tables_payout SELECT (jsonb_populate_record(p, '{\"sequence\": 4711}')).* FROM tables_payout p"
+        " WHERE stream_id = $stream AND sequence = 5 AND kind = 'envy'",
+        "stream ms-mg01: payouts after the last event:",
+    ),
+    "a transfer of an event that never was": (
+        "INSERT INTO accounting_transfer SELECT (jsonb_populate_record(t, '{\"sequence\": 4711}')).* FROM accounting_transfer t"
+        " WHERE stream_id = $stream AND sequence = 5 AND line = 1",
+        "stream ms-mg01: transfers after the last event:",
+    ),
+    "a hit that never was": (
+        "INSERT INTO jackpot_hit SELECT (jsonb_populate_record(h, '{\"sequence\": 4711, \"id\": 4711, \"number\": 4711}')).*"
+        " FROM jackpot_hit h WHERE link_id = $link AND sequence = 5",
+        "stream ms-mg01: hits after the last event:",
+    ),
+    "a round without an event": (
+        "INSERT INTO tables_round SELECT (jsonb_populate_record(r, '{\"sequence\": 4711, \"message_id\": $waiting}')).*"
+        " FROM tables_round r WHERE stream_id = $stream AND sequence = 5",
+        "stream ms-mg01: rounds after the last event:",
+    ),
+    "what a hit paid": (
+        "UPDATE jackpot_hit SET paid_cents = paid_cents + 1 WHERE link_id = $link AND sequence = 5",
+        "sequence 5 (MS-102/R-6): hit ms-mg01-000003:",
+    ),
+    "the seat of a hit": (
+        "UPDATE jackpot_hit SET seat = 1 WHERE link_id = $link AND sequence = 5",
+        "sequence 5 (MS-102/R-6): hit ms-mg01-000003:",
+    ),
+    "a hit taken out": (
+        "DELETE FROM jackpot_hit WHERE link_id = $link AND sequence = 5",
+        "sequence 5 (MS-102/R-6): number of hits:",
+    ),
+    "when a hit was detected": (
+        "UPDATE jackpot_hit SET detected_at = detected_at + interval '1 second' WHERE link_id = $link AND sequence = 5",
+        "sequence 5 (MS-102/R-6): time of hit ms-mg01-000003:",
+    ),
+    "the detection of a hit": (
+        "DELETE FROM jackpot_hitstep WHERE hit_id = (SELECT id FROM jackpot_hit"
+        " WHERE link_id = $link AND sequence = 5)",
+        "sequence 5 (MS-102/R-6): detection of hit ms-mg01-000003:",
+    ),
+    "a payout of the opening": (
+        "INSERT INTO tables_payout SELECT (jsonb_populate_record(p, '{\"sequence\": 0}')).* FROM tables_payout p"
+        " WHERE stream_id = $stream AND sequence = 5 AND kind = 'envy'",
+        "sequence 0 (ms-mg01): round, payouts and hits:",
+    ),
+    "a cent on a meter": (
+        "UPDATE jackpot_meter SET value_cents = value_cents + 1 WHERE level_id = $major",
+        "stream ms-mg01: meter major ",
+    ),
+    "a millionth on a meter": (
+        "UPDATE jackpot_meter SET residual_millionths = residual_millionths + 1 WHERE level_id = $major",
+        "stream ms-mg01: meter major ",
+    ),
+    "a reserve": (
+        "UPDATE jackpot_meter SET reserve_cents = reserve_cents + 1 WHERE level_id = $major",
+        "stream ms-mg01: meter major ",
+    ),
+    "an overflow": (
+        "UPDATE jackpot_meter SET overflow_cents = overflow_cents + 1 WHERE level_id = $minor",
+        "stream twin: meter minor ",
+    ),
+    "the wagers a meter counted": (
+        "UPDATE jackpot_meter SET wagers = wagers - 1 WHERE level_id = $major",
+        "stream ms-mg01: meter major ",
+    ),
+    "the sequence of a meter": (
+        "UPDATE jackpot_meter SET sequence = sequence - 1 WHERE level_id = $major",
+        "stream ms-mg01: sequence of meter major:",
+    ),
+    "the next number of a hit": (
+        "UPDATE jackpot_link SET next_hit = next_hit + 1 WHERE code = 'ms-mg01'",
+        "stream ms-mg01: meter major ",
+    ),
+    "a total": (
+        "UPDATE accounting_total SET debit_cents = debit_cents + 1"
+        " WHERE account_id = $wagers AND gaming_date = '2026-11-27'"
+        " AND stream_id = $stream",
+        "stream ms-mg01: total of account wagers on 2026-11-27",
+    ),
+    "a total taken out": (
+        "DELETE FROM accounting_total"
+        " WHERE account_id = $wagers AND gaming_date = '2026-11-27' AND stream_id = $stream",
+        "stream ms-mg01: total of account wagers on 2026-11-27",
+    ),
+    "a total put in": (
+        "INSERT INTO accounting_total (account_id, stream_id, gaming_date, debit_cents, credit_cents)"
+        " VALUES ($wagers, $stream, '2026-12-24', 0, 5)",
+        "stream ms-mg01: total of account wagers on 2026-12-24",
+    ),
+    "an event taken out of the middle": (
+        "DELETE FROM accounting_event WHERE sequence = 3 AND stream_id = $stream",
+        "stream ms-mg01: next event: expected 3, found 4",
+    ),
+    "the last event taken out": (
+        "DELETE FROM accounting_event WHERE sequence = 5 AND stream_id = $stream",
+        "stream ms-mg01: events: expected sequence 5, found none: a gap in the sequence",
+    ),
+    "the opening taken out": (
+        "DELETE FROM accounting_event WHERE sequence = 0 AND stream_id = $stream",
+        "stream ms-mg01: next event: expected 0, found 1",
+    ),
+    "a round taken out": (
+        "DELETE FROM tables_round WHERE reference = 'R-6'",
+        "sequence 5 (MS-102/R-6): round of the event:",
+    ),
+    "a settled message taken out": (
+        "DELETE FROM devices_message WHERE reference = 'R-6'",
+        "sequence 5 (MS-102/R-6): message of the round:",
+    ),
+    "a held message taken out": (
+        "DELETE FROM devices_message WHERE reference = 'R-4'",
+        "message $held (R-4): ",
+    ),
+    "a waiting message taken out": (
+        "DELETE FROM devices_message WHERE reference = 'R-7'",
+        "message $waiting (R-7): ",
+    ),
+    "a held message and its reference taken out": (
+        "WITH gone AS (DELETE FROM devices_reference WHERE reference = 'R-4') DELETE FROM devices_message"
+        " WHERE reference = 'R-4'",
+        "message $held (R-4): ",
+    ),
+    "a waiting message taken out of the queue": (
+        "DELETE FROM devices_queued",
+        "message $waiting (R-7): where it is:",
+    ),
+    "a hold taken out": (
+        "DELETE FROM tables_hold",
+        "message $held (R-4): where it is:",
+    ),
+    "a settled message queued again": (
+        "UPDATE devices_queued SET message_id = $first",
+        ": where it is:",
+    ),
+    "a reference": (
+        "UPDATE devices_reference SET reference = 'R-66' WHERE reference = 'R-6'",
+        "reference and message: expected the same, found one without the other",
+    ),
+    "the hash of an event": (
+        "UPDATE accounting_event SET hash = sha256('x') WHERE sequence = 2 AND stream_id = $stream",
+        "stream ms-mg01, sequence 2 (MS-101/R-2): hash of the event:",
+    ),
+    "the hash before an event": (
+        "UPDATE accounting_event SET previous = sha256('x') WHERE sequence = 2 AND stream_id = $stream",
+        "stream ms-mg01, sequence 2 (MS-101/R-2): hash of the previous event:",
+    ),
+    "the gaming day of an event": (
+        "UPDATE accounting_event SET gaming_date = '2026-11-28' WHERE sequence = 2 AND stream_id = $stream",
+        "stream ms-mg01, sequence 2 (MS-101/R-2): hash of the event:",
+    ),
+    "the original day of an event": (
+        "UPDATE accounting_event SET original_date = '2026-11-25' WHERE sequence = 4 AND stream_id = $stream",
+        "stream ms-mg01, sequence 4 (MS-101/R-5): gaming day:",
+    ),
+    "when an event was recorded": (
+        "UPDATE accounting_event SET recorded_at = recorded_at + interval '1 microsecond' WHERE sequence = 2"
+        " AND stream_id = $stream",
+        "stream ms-mg01, sequence 2 (MS-101/R-2): hash of the event:",
+    ),
+    "the head of a stream": (
+        "UPDATE accounting_stream SET head = sha256('x') WHERE code = 'ms-mg01'",
+        "stream ms-mg01: head of the chain:",
+    ),
+    "the next number of a stream": (
+        "UPDATE accounting_stream SET next_sequence = next_sequence + 1 WHERE code = 'ms-mg01'",
+        "stream ms-mg01: events: expected sequence 6, found none",
+    ),
+    "the terms a round was settled under": (
+        "UPDATE tables_round SET terms_id = 4711 WHERE reference = 'R-6'",
+        "sequence 5 (MS-102/R-6): terms in force:",
+    ),
+    "the terms themselves": (
+        "UPDATE tables_tableterms SET minimum_cents = 1500 WHERE table_id = $table",
+        "stream ms-mg01, sequence 1 (MS-101/R-1): settlement:",
+    ),
+    "the rate of a level": (
+        "UPDATE jackpot_levelterms SET rate_ppm = rate_ppm + 1 WHERE level_id = $major",
+        "stream ms-mg01, sequence 0 (ms-mg01): definition it opened with:",
+    ),
+    "a row of a paytable": (
+        "UPDATE jackpot_progressiveedition SET definition = jsonb_set(definition, '{rows,1,share_ppm}', '200000')"
+        " WHERE code = 'ms-mg-01'",
+        "stream ms-mg01, sequence 2 (MS-101/R-2): settlement:",
+    ),
+    "when a round was received": (
+        "UPDATE devices_message SET received_at = '2026-11-20T00:00:00Z' WHERE id = $first",
+        "stream ms-mg01, sequence 1 (MS-101/R-1): gaming day:",
+    ),
+    "when a round was dealt": (
+        "UPDATE tables_round SET dealt_at = dealt_at + interval '1 second' WHERE reference = 'R-6'",
+        "sequence 5 (MS-102/R-6): time of the deal:",
+    ),
+    "the outcome of a round": (
+        "UPDATE tables_round SET outcome = 'void' WHERE reference = 'R-6'",
+        "sequence 5 (MS-102/R-6): outcome:",
+    ),
+    "the table of a round": (
+        "UPDATE tables_round SET table_id = $table WHERE reference = 'R-6'",
+        "sequence 5 (MS-102/R-6): table and reference of the message:",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", TAMPERING)
+def test_tampering_is_found_and_named(what: str, played: House) -> None:
+    statement, named = (Template(each) for each in TAMPERING[what])
+    places = {
+        "first": value("SELECT min(id) FROM devices_message"),
+        "held": value("SELECT id FROM devices_message WHERE reference = 'R-4'"),
+        "waiting": value("SELECT id FROM devices_message WHERE reference = 'R-7'"),
+        "major": value("SELECT id FROM jackpot_level WHERE code = 'major'"),
+        "minor": value("SELECT id FROM jackpot_level WHERE code = 'minor'"),
+        "wagers": value("SELECT id FROM accounting_account WHERE code = 'wagers'"),
+        "link": value("SELECT id FROM jackpot_link WHERE code = 'ms-mg01'"),
+        "stream": played.stream("ms-mg01"),
+        "table": played.table("MS-101"),
+    }
+    tamper(statement.substitute(places))
+    with pytest.raises(Difference) as difference:
+        verify()
+    assert named.substitute(places) in str(difference.value)
+
+
+def test_the_command_says_what_it_checked(played: House) -> None:
+    said = StringIO()
+    call_command("verify", stdout=said)
+    first, last = said.getvalue().splitlines()
+    assert first.startswith("verified: 3 streams, 11 events, 8 rounds, ")
+    assert "no difference" in last
+
+
+def test_the_command_ends_with_1_and_the_first_difference(played: House, capsys: pytest.CaptureFixture[str]) -> None:
+    tamper("UPDATE jackpot_meter SET value_cents = value_cents + 1")
+    said = StringIO()
+    with pytest.raises(SystemExit) as ended:
+        call_command("verify", stderr=said)
+    assert ended.value.code == 1
+    assert said.getvalue().startswith("DIFFERENT stream ms-mg01: meter major")
+
+
+def test_one_stream_alone_can_be_verified(played: House) -> None:
+    grand = value("SELECT id FROM jackpot_level WHERE code = 'grand'")
+    tamper(f"UPDATE jackpot_meter SET value_cents = value_cents + 1 WHERE level_id = {grand}")
+    call_command("verify", stream="ms-mg01", stdout=StringIO())
+    with pytest.raises(SystemExit) as ended:
+        call_command("verify", stream="twin", stderr=StringIO())
+    assert ended.value.code == 1
+    with pytest.raises(SystemExit) as ended:
+        call_command("verify", stream="nobody", stderr=StringIO())
+    assert ended.value.code == 2
+
+
+def test_days_closed_since_change_nothing_that_was_booked(played: House) -> None:
+    run("UPDATE accounting_gamingday SET closed_at = %s WHERE date = %s", RECEIVED, date(2026, 11, 27))
+    verify()
+
+
+def test_a_floor_that_grew_is_verified_from_its_opening(played: House, tmp_path: Path) -> None:
+    """A table that joined later changes nothing of what the stream opened with."""
+    from tables.services import floors
+    from tests.services.house import FLOOR
+
+    added = FLOOR + FLOOR[FLOOR.index('[[tables]]\ncode = "MS-102"') : FLOOR.index('[[tables]]\ncode = "TW-201"')].replace(
+        "MS-102", "MS-103"
+    )
+    assert floors.install(added, at=RECEIVED).tables == ("MS-103",)
+    verify()
