@@ -142,6 +142,11 @@ def award_row(hit: Hit) -> dict[str, Any]:
     }
 
 
+def link_keys() -> list[tuple[str, int, int]]:
+    """Every link by code with its id and its stream's."""
+    return list(Link.objects.values_list("code", "id", "stream_id"))
+
+
 def link_key(code: str) -> tuple[int, int] | None:
     """The ids of a link and its stream; None where there is no such link."""
     return Link.objects.filter(code=code).values_list("id", "stream_id").first()

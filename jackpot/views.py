@@ -1,7 +1,11 @@
 """Pages of links: their meters, charts and hits, liabilities against meters, and the public sign."""
 
+import asyncio
 import json
+import re
+from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
 from django.db import connections
@@ -10,8 +14,9 @@ from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_GET
 
-from accounting.pages import page
+from accounting.pages import page, roles_of
 from accounting.queries import the_property
+from accounting.rules.people import may_use
 from jackpot import queries
 from jackpot.feeds import feed
 
@@ -24,7 +29,7 @@ def jackpots(request: HttpRequest) -> HttpResponse:
     """Every link with its levels as they stand."""
     links = queries.links_with_terms()
     for link in links:
-        link["stream"] = reverse("link-stream", args=[link["code"]])
+        link["stream"] = reverse("live")
         link["charts"] = _charts(link["code"], events=SPANS[0])
     return render(request, "jackpot/jackpots.html", {"links": links, "hits": queries.last_hits(limit=HITS_SHOWN)})
 
@@ -40,7 +45,7 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
     span = next((span for span in SPANS if str(span) == asked), SPANS[1])
     hits = queries.last_hits(link=code, before=int(before) if before.isdecimal() else None, limit=HITS_SHOWN + 1)
     context = {
-        "link": link | {"stream": reverse("link-stream", args=[code])},
+        "link": link | {"stream": f"{reverse('live')}?{urlencode({'link': code})}"},
         "charts": _charts(code, events=span),
         "span": span,
         "spans": SPANS,
@@ -83,6 +88,56 @@ def liabilities(request: HttpRequest) -> HttpResponse:
         "overflow_cents": sum(level.overflow_cents for level in levels),
     }
     return render(request, "jackpot/liabilities.html", context)
+
+
+@require_GET
+async def live(request: HttpRequest) -> HttpResponseBase:
+    """The events of every link, or of the one that `link` names, in one stream.
+
+    A browser opens six connections to a host at most, over all its tabs: a page that listened to each link by itself
+    would soon have none left to load anything with.
+    """
+    refusal, keys = await sync_to_async(_watchable)(request)
+    if refusal is not None:
+        return refusal
+    return StreamingHttpResponse(
+        merged([feed(*key).events(None) for key in keys]),
+        content_type="text/event-stream",
+        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
+    )
+
+
+def _watchable(request: HttpRequest) -> tuple[HttpResponse | None, list[tuple[str, int, int]]]:
+    try:
+        if not may_use("floor", roles_of(request)):
+            return HttpResponse(status=403 if request.user.is_authenticated else 401), []
+        wanted = request.GET.getlist("link")
+        return None, [key for key in queries.link_keys() if not wanted or key[0] in wanted]
+    finally:
+        connections.close_all()  # a stream that stays open must not keep a connection
+
+
+async def merged(sources: list[AsyncIterator[str]]) -> AsyncIterator[str]:
+    """The events of several streams as they come, without their ids: sequences of different streams do not compare.
+
+    It ends when any of them ends, so that the browser asks for all of them anew.
+    """
+    heard: asyncio.Queue[str | None] = asyncio.Queue(64)
+
+    async def pump(source: AsyncIterator[str]) -> None:
+        try:
+            async for event in source:
+                await heard.put(re.sub(r"(?m)^id: .*\n", "", event))
+        finally:
+            await heard.put(None)
+
+    pumps = [asyncio.create_task(pump(source)) for source in sources]
+    try:
+        while (event := await heard.get()) is not None:
+            yield event
+    finally:
+        for task in pumps:
+            task.cancel()
 
 
 def sign(request: HttpRequest, code: str) -> HttpResponse:
@@ -131,6 +186,7 @@ urlpatterns = [
     path("jackpots/", jackpots, name="jackpots"),
     path("jackpots/<path:code>/", jackpot, name="jackpot"),
     path("accounting/liabilities/", liabilities, name="liabilities"),
+    path("live", live, name="live"),
     path("sign/<path:code>/stream", sign_stream, name="sign-stream"),
     path("sign/<path:code>", sign, name="sign"),
 ]

@@ -70,9 +70,7 @@ def house(request: HttpRequest) -> HttpResponse:
         "home": the_property(),
         "links": jackpot_queries.links_with_terms(),
         "tables": set_up.tables_in_force(),
-        "paytables": [
-            set_up.paytable_shown(edition.code, about, edition.definition) for edition, about in _editions()
-        ],
+        "paytables": [set_up.paytable_shown(edition.code, about, edition.definition) for edition, about in _editions()],
     }
     return render(request, "tables/set_up.html", context)
 

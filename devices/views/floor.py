@@ -36,7 +36,7 @@ def _now() -> dict[str, Any]:
     tables = tables_queries.tables_now(day_began(timezone.now()))
     links = jackpot_queries.links_with_terms()
     for link in links:
-        link["stream"] = reverse("link-stream", args=[link["code"]])
+        link["stream"] = reverse("live")
         link["tables"] = [table for table in tables if table.link == link["code"]]
         games = {table.game for table in link["tables"]}
         link["game"] = games.pop() if len(games) == 1 else None

@@ -14,9 +14,7 @@ EVENTS_SHOWN = 50
 def devices(request: HttpRequest) -> HttpResponse:
     """Gateways and the tables they post for, the queue by stream, and the latest significant events."""
     before = request.GET.get("before", "")
-    events = queries.significant_events(
-        before=int(before) if before.isdecimal() else None, limit=EVENTS_SHOWN + 1
-    )
+    events = queries.significant_events(before=int(before) if before.isdecimal() else None, limit=EVENTS_SHOWN + 1)
     context = {
         "gateways": queries.gateways(),
         "queues": queries.queues(),

@@ -98,12 +98,16 @@ class RoundLine:
 LAST_ROUNDS = """
     SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference, round.outcome, round.dealt_at,
         round.settlement
-    FROM accounting_stream stream
-    CROSS JOIN LATERAL (
-        SELECT * FROM tables_round WHERE stream_id = stream.id ORDER BY sequence DESC LIMIT %(limit)s
-    ) round
+    FROM (
+        SELECT newest.* FROM accounting_stream CROSS JOIN LATERAL (
+            SELECT stream_id, sequence, dealt_at FROM tables_round
+            WHERE stream_id = accounting_stream.id ORDER BY sequence DESC LIMIT %(limit)s
+        ) newest ORDER BY newest.dealt_at DESC, newest.sequence DESC LIMIT %(limit)s
+    ) shown
+    JOIN tables_round round USING (stream_id, sequence)
+    JOIN accounting_stream stream ON stream.id = round.stream_id
     JOIN tables_table tabl ON tabl.id = round.table_id
-    ORDER BY round.dealt_at DESC, round.sequence DESC LIMIT %(limit)s
+    ORDER BY round.dealt_at DESC, round.sequence DESC
 """
 OF_TABLE = """
     SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference, round.outcome, round.dealt_at,

@@ -1,5 +1,6 @@
-/* Live meters. One event stream for each link on the page; `meter`, `hit` and `state` change what is shown and ask
-   the page's other parts (htmx: "fresh from:body") to read themselves anew. */
+/* Live meters. One event stream a page, named by data-stream; `meter`, `hit` and `state` change what is shown and ask
+   the page's other parts (htmx: "fresh from:body") to read themselves anew. A page that nobody looks at lets go of its
+   stream: a browser has six connections to a host, over all its tabs. */
 (function () {
   "use strict";
   var calm = window.matchMedia("(prefers-reduced-motion: reduce)");
@@ -75,8 +76,14 @@
         each('[data-link-state="' + CSS.escape(state.link || state.code || "") + '"]', function (sign) { sign.textContent = state.state; });
       }));
     }
+    function leave() { clearTimeout(silence); clearTimeout(hidden); source.close(); source = null; }
+    var hidden;
+    document.addEventListener("visibilitychange", function () {
+      clearTimeout(hidden);
+      if (document.hidden) { hidden = setTimeout(leave, 20000); } else if (!source) { listen(); fresh(); }
+    });
     listen();
-    window.addEventListener("pagehide", function () { source.close(); });
-    window.addEventListener("pageshow", function (event) { if (event.persisted) { listen(); } });
+    window.addEventListener("pagehide", function () { if (source) { leave(); } });
+    window.addEventListener("pageshow", function (event) { if (event.persisted && !source) { listen(); fresh(); } });
   });
 })();

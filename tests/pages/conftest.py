@@ -1,0 +1,47 @@
+"""People to look at pages with: one for each role, one without any."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.test import Client
+
+from accounting.rules.people import ROLES
+from tests.services.house import House
+
+PASSWORD = "a long enough password"
+
+
+def person(username: str, *roles: str) -> User:
+    """Somebody with these roles."""
+    user = User.objects.create_user(username, password=PASSWORD)
+    user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
+    return user
+
+
+SignedIn = Callable[..., Client]
+
+
+@pytest.fixture
+def signed_in(house: House) -> SignedIn:
+    """A browser in which somebody with these roles is signed in: `signed_in("auditor")`; all roles unless some are named."""
+
+    def sign_in(*roles: str | None) -> Client:
+        wanted = [role for role in roles if role] if roles else list(ROLES)
+        client = Client()
+        client.force_login(
+            person("-".join(wanted) or "nobody", *wanted), backend="django.contrib.auth.backends.ModelBackend"
+        )
+        return client
+
+    return sign_in
+
+
+def text_of(response: Any) -> str:
+    """A page's words, without tags and with single spaces."""
+    import html
+    import re
+
+    body = re.sub(r"<(script|head)\b.*?</\1>", " ", response.content.decode(), flags=re.DOTALL)
+    return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", body)))

@@ -1,0 +1,135 @@
+"""Who sees which page: by role, and nobody who is not signed in, save the sign."""
+
+import json
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounting.rules.people import ACCOUNTING, ADMINISTRATOR, AUDITOR, ROLES, SUPERVISOR
+from jackpot.views import displayed
+from tests.pages.conftest import PASSWORD, SignedIn, person, text_of
+from tests.services.house import ALONE, House, message, royal
+
+PAGES = {
+    "/": set(ROLES),
+    "/floor/now": set(ROLES),
+    "/floor/tables/MS-101/": set(ROLES),
+    "/rounds/MS-101/r-1": set(ROLES),
+    "/find?q=r-1": set(ROLES),
+    "/clock": set(ROLES),
+    "/jackpots/": set(ROLES),
+    "/jackpots/ms-mg01/": set(ROLES),
+    "/payouts/": set(ROLES),
+    "/payouts/ms-mg01-1-1/": set(ROLES),
+    "/accounting/": {ACCOUNTING, AUDITOR},
+    "/accounting/2026-11-27/": {ACCOUNTING, AUDITOR},
+    "/accounting/liabilities/": {ACCOUNTING, AUDITOR},
+    "/audit/": {AUDITOR},
+    "/devices/": {SUPERVISOR, AUDITOR, ADMINISTRATOR},
+    "/set-up/": {AUDITOR, ADMINISTRATOR},
+}
+
+
+@pytest.mark.parametrize("role", [*ROLES, None])
+def test_a_role_sees_its_pages_and_no_others(house: House, signed_in: SignedIn, role: str | None) -> None:
+    house.play(royal("r-1"))
+    client = signed_in(role)
+    for page, roles in PAGES.items():
+        wanted = {200, 302} if role in roles else {403}
+        assert client.get(page).status_code in wanted, page
+
+
+def test_whoever_is_not_signed_in_is_sent_to_the_sign_in_page_and_back(house: House) -> None:
+    house.play(royal("r-1"))
+    person("maria", SUPERVISOR)
+    client = Client()
+    for page in PAGES:
+        response = client.get(page)
+        assert response.status_code == 302, page
+        assert response.headers["Location"].startswith("/sign-in?next="), page
+    response = client.post(
+        "/sign-in", {"username": "maria", "password": PASSWORD, "next": "/rounds/MS-101/r-1"}, follow=True
+    )
+    assert response.redirect_chain == [("/rounds/MS-101/r-1", 302)]
+    assert "r-1" in text_of(response)
+
+
+def test_a_part_that_reads_itself_anew_makes_a_signed_out_page_reload(house: House) -> None:
+    response = Client().get("/floor/now", headers={"HX-Request": "true"})
+    assert response.headers["HX-Refresh"] == "true"
+    assert response.content == b""
+
+
+def test_signing_out_ends_the_session(signed_in: SignedIn) -> None:
+    client = signed_in(SUPERVISOR)
+    assert client.get("/").status_code == 200
+    client.post("/sign-out")
+    assert client.get("/").status_code == 302
+
+
+def test_the_navigation_marks_what_a_role_cannot_use(signed_in: SignedIn) -> None:
+    page = signed_in(SUPERVISOR).get("/").content.decode()
+    navigation = page[page.index('<nav class="side"') : page.index("</nav>")]
+    assert f'href="{reverse("devices")}"' in navigation
+    for closed in ("accounting", "audit", "set-up"):
+        assert f'href="{reverse(closed)}"' not in navigation, closed
+    assert navigation.count("Not open to your role") == 3
+
+
+def test_a_wrong_password_says_so_and_ten_of_them_lock_the_name(house: House) -> None:
+    person("maria", SUPERVISOR)
+    client = Client()
+    attempt = {"username": "maria", "password": "wrong"}
+    assert "correct username and password" in text_of(client.post("/sign-in", attempt))
+    answers = [client.post("/sign-in", attempt) for _ in range(9)]
+    assert answers[-1].status_code == 429
+    assert "Too many attempts" in text_of(answers[-1])
+    assert client.post("/sign-in", {"username": "maria", "password": PASSWORD}).status_code == 429
+
+
+def test_the_sign_is_open_and_shows_no_more_than_the_meter(house: House) -> None:
+    house.play(message("r-1"))
+    response = Client().get("/sign/ms-mg01")
+    assert response.status_code == 200
+    assert "$10,000.17" in text_of(response)
+    assert "reserve" not in response.content.decode()
+    assert Client().get("/sign/no-such-link").status_code == 404
+
+
+def test_what_a_sign_hears_names_no_reserve_no_seat_and_no_counts() -> None:
+    level = {
+        "link": "a",
+        "code": "b",
+        "value_cents": 7,
+        "reserve_cents": 8,
+        "wagers": 9,
+        "overflow_cents": 1,
+        "hits": 2,
+    }
+    heard = displayed(f"id: 4\nevent: meter\ndata: {json.dumps(level)}\n\n")
+    assert heard == 'id: 4\nevent: meter\ndata: {"link":"a","code":"b","value_cents":7}\n\n'
+    assert displayed(": still here\n\n") == ": still here\n\n"
+
+
+def test_nothing_there_is_a_page_that_says_so(house: House, signed_in: SignedIn) -> None:
+    client = signed_in()
+    for page in (
+        "/nowhere", "/rounds/MS-101/none", "/rounds/x", "/payouts/none/", "/payouts/ms-mg01-1-1/", "/jackpots/none/",
+        "/floor/tables/none/", "/accounting/not-a-day/", "/floor/tables/MS-101/?before=soon",
+    ):  # fmt: skip
+        response = client.get(page)
+        assert response.status_code == 404, page
+        assert "Nothing here" in text_of(response), page
+
+
+def test_pages_of_codes_with_slashes_and_letters_beyond_ascii(house: House, signed_in: SignedIn) -> None:
+    house.play(message("r/1 ü", table=ALONE))
+    client = signed_in()
+    table = client.get(reverse("table-page", args=[ALONE]))
+    assert table.status_code == 200
+    start = table.content.decode().index('href="/rounds/')
+    address = table.content.decode()[start + 6 :].partition('"')[0]
+    assert "r/1 ü" in text_of(client.get(address))
+    found = client.get("/find", {"q": "r/1 ü"})
+    assert found.headers["Location"] == address

@@ -1,0 +1,252 @@
+"""Pages in a real browser on the real server: live meters, keys, theme, signing in, contrast."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.hashers import make_password
+from django.contrib.auth.models import User
+from django.test import Client
+from playwright.sync_api import Page, expect
+
+from accounting.rules.people import ROLES, SUPERVISOR
+from tables.services import floors
+from tests.conftest import Service
+from tests.pages.conftest import PASSWORD, person
+from tests.services.house import FLOOR, OPENED, House, message, royal, seat, two_hits
+
+CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
+
+
+@pytest.fixture(autouse=True)
+def _a_loop_runs_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Playwright's synchronous interface keeps one, and Django would refuse the database beside it."""
+    monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+
+@pytest.fixture
+def open_house(live_service: Service) -> House:
+    """A floor that the server serves; what is played is settled here."""
+    floors.install(FLOOR, at=OPENED)
+    person("everyone", *ROLES)
+    person("maria", SUPERVISOR)
+    return House()
+
+
+@pytest.fixture
+def browser_page(page: Page) -> Iterator[Page]:
+    """A page on which nothing may be said on the console: no error, no refusal by the content policy."""
+    said: list[str] = []
+    page.on("console", lambda line: said.append(line.text) if line.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.set_default_timeout(10_000)
+    yield page
+    assert said == []
+
+
+def sign_in(page: Page, service: Service, username: str = "everyone", onward: str = "/") -> None:
+    """Bring a session along, as a browser does in which somebody signed in before."""
+    client = Client()
+    client.force_login(User.objects.get(username=username), backend="django.contrib.auth.backends.ModelBackend")
+    page.context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": service.url}])
+    page.goto(service.url + onward)
+
+
+def meter(page: Page, level: str = "ms-mg01/major") -> Any:
+    return page.locator(f'[data-level="{level}"] [data-value]')
+
+
+def test_a_meter_on_the_floor_changes_without_a_reload(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    sign_in(browser_page, live_service)
+    expect(browser_page.locator(".live").first).to_have_text("live")
+    expect(meter(browser_page)).to_have_text("$10,000.00")
+    browser_page.evaluate("window.sameDocument = true")
+    open_house.play(message("r-1"))
+    expect(meter(browser_page)).to_have_text("$10,000.17")
+    expect(browser_page.locator("#rounds")).to_contain_text("r-1")
+    open_house.play(royal("r-2"))
+    expect(browser_page.locator("#news")).to_contain_text("$10,000.51")
+    expect(browser_page.locator("[data-hit-news]")).to_have_text("royal flush pays $10,000.51 (ms-mg01-000001)")
+    expect(meter(browser_page)).to_have_text("$10,000.00")
+    assert browser_page.evaluate("window.sameDocument") is True
+
+
+def test_the_live_stream_is_for_people_with_a_role(open_house: House, live_service: Service, page: Page) -> None:
+    assert page.request.get(f"{live_service.url}/live").status == 401
+    person("nobody")
+    sign_in(page, live_service, "nobody")
+    assert page.request.get(f"{live_service.url}/live").status == 403
+
+
+def test_five_tabs_of_one_browser_are_all_live(open_house: House, live_service: Service, page: Page) -> None:
+    sign_in(page, live_service)
+    tabs = [page.context.new_page() for _ in range(4)]
+    for tab in tabs:
+        tab.goto(live_service.url)
+        expect(tab.locator(".live").first).to_have_text("live")
+    open_house.play(message("r-1"))
+    for tab in tabs:
+        expect(meter(tab)).to_have_text("$10,000.17")
+
+
+def test_what_waits_for_a_supervisor_appears_while_the_floor_is_open(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    sign_in(browser_page, live_service, "maria")
+    expect(browser_page.locator("#news")).to_contain_text("Every round received was settled")
+    open_house.play(message("bad", community="2c 2c Kd"), message("good"))
+    expect(browser_page.locator("#news")).to_contain_text("duplicate card")
+    browser_page.get_by_role("link", name="bad").click()
+    expect(browser_page.get_by_text("This round waits for a supervisor.")).to_be_visible()
+
+
+def test_a_sign_needs_nobody_to_sign_in_and_follows_its_meter(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    browser_page.goto(f"{live_service.url}/sign/twin")
+    expect(browser_page.locator(".live")).to_have_text("live")
+    open_house.play(royal("r-1", table="TW-201"))
+    expect(browser_page.locator("[data-hit-news]")).to_contain_text("royal flush pays $20,001")
+    expect(meter(browser_page, "twin/grand")).to_have_text("$20,000.00")
+
+
+def test_a_lost_server_is_said_and_found_again(open_house: House, live_service: Service, page: Page) -> None:
+    sign_in(page, live_service)
+    live = page.locator(".live").first
+    expect(live).to_have_text("live")
+    page.context.set_offline(True)
+    page.evaluate(
+        "window.dispatchEvent(new Event('pagehide'));"
+        "window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))"
+    )
+    expect(live).to_have_text("reconnecting")
+    page.context.set_offline(False)
+    open_house.play(message("r-1"))
+    expect(live).to_have_text("live", timeout=15_000)
+    expect(meter(page)).to_have_text("$10,000.17")
+
+
+def test_keys_lead_through_the_house(open_house: House, live_service: Service, browser_page: Page) -> None:
+    open_house.play(message("r-1"), message("r-2"), message("r-3"))
+    sign_in(browser_page, live_service)
+    for keys, address in (("gj", "/jackpots/"), ("ga", "/accounting/"), ("gu", "/audit/"), ("gf", "/")):
+        for key in keys:
+            browser_page.keyboard.press(key)
+        browser_page.wait_for_url(f"{live_service.url}{address}")
+    browser_page.keyboard.press("?")
+    help_list = browser_page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(help_list).to_be_visible()
+    browser_page.keyboard.press("Escape")
+    expect(help_list).to_be_hidden()
+    browser_page.keyboard.press("/")
+    finder = browser_page.get_by_label("Find a round, payout or hit")
+    expect(finder).to_be_focused()
+    browser_page.keyboard.type("r-2gj?")
+    expect(finder).to_have_value("r-2gj?")
+    finder.fill("r-2")
+    browser_page.keyboard.press("Enter")
+    browser_page.wait_for_url(f"{live_service.url}/rounds/MS-101/r-2")
+    browser_page.keyboard.press("]")
+    browser_page.wait_for_url(f"{live_service.url}/rounds/MS-101/r-3")
+    browser_page.keyboard.press("[")
+    browser_page.wait_for_url(f"{live_service.url}/rounds/MS-101/r-2")
+
+
+def test_rows_are_walked_with_j_and_k_and_keep_the_place_when_read_anew(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    open_house.play(message("r-1"), message("r-2"))
+    sign_in(browser_page, live_service)
+    browser_page.keyboard.press("j")
+    browser_page.keyboard.press("j")
+    browser_page.keyboard.press("k")
+    chosen = browser_page.evaluate("document.activeElement.id")
+    assert chosen.startswith("round-ms-mg01-")
+    open_house.play(message("r-3"))
+    expect(browser_page.locator("#rounds")).to_contain_text("r-3")
+    assert browser_page.evaluate("document.activeElement.id") == chosen
+    browser_page.keyboard.press("Enter")
+    expect(browser_page.get_by_role("heading", level=1)).to_have_text("r-2")
+
+
+def test_the_theme_is_chosen_and_kept(open_house: House, live_service: Service, browser_page: Page) -> None:
+    sign_in(browser_page, live_service)
+    root, button = browser_page.locator("html"), browser_page.locator("#theme")
+    expect(root).to_have_attribute("data-bs-theme", "light")
+    button.click()
+    button.click()
+    expect(root).to_have_attribute("data-bs-theme", "dark")
+    browser_page.reload()
+    expect(root).to_have_attribute("data-bs-theme", "dark")
+    button.click()
+    browser_page.emulate_media(color_scheme="dark")
+    expect(root).to_have_attribute("data-bs-theme", "dark")
+    browser_page.emulate_media(color_scheme="light")
+    expect(root).to_have_attribute("data-bs-theme", "light")
+
+
+def test_the_keyboard_reaches_the_page_first_by_the_skip_link(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    sign_in(browser_page, live_service)
+    browser_page.keyboard.press("Tab")
+    skip = browser_page.get_by_role("link", name="Skip to the page")
+    expect(skip).to_be_focused()
+    expect(skip).to_be_in_viewport()
+    browser_page.keyboard.press("Enter")
+    expect(browser_page.locator("#main")).to_be_focused()
+
+
+def test_signing_in_leads_to_what_was_asked_for_and_a_refusal_says_why(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    User.objects.filter(username="maria").update(password=make_password(PASSWORD, hasher="scrypt"))
+    browser_page.goto(f"{live_service.url}/devices/")
+    browser_page.get_by_label("User name").fill("maria")
+    browser_page.get_by_label("Password").fill("wrong")
+    browser_page.keyboard.press("Enter")
+    expect(browser_page.get_by_role("alert")).to_contain_text("correct username and password")
+    expect(browser_page.get_by_label("User name")).to_have_value("maria")
+    browser_page.get_by_label("Password").fill(PASSWORD)
+    browser_page.get_by_role("button", name="Sign in").click()
+    browser_page.wait_for_url(f"{live_service.url}/devices/")
+    browser_page.locator("summary", has_text="maria").click()
+    browser_page.get_by_role("button", name="Sign out").click()
+    expect(browser_page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_page_is_readable_and_within_the_content_policy(
+    open_house: House, live_service: Service, browser_page: Page, scheme: Any
+) -> None:
+    open_house.play(
+        two_hits("r-1"),
+        message("r-2", seat(2, "Jc Js", 1, 1, 3, three_card_bonus=500)),
+        message("void", irregularities=[{"code": "card_exposed_early"}]),
+        message("held", community="2c 2c Kd"),
+    )
+    browser_page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    sign_in(browser_page, live_service)
+    for address in (
+        "/", "/rounds/MS-101/r-1", "/rounds/MS-101/void", "/rounds/MS-101/held", "/jackpots/", "/jackpots/ms-mg01/",
+        "/payouts/", "/payouts/ms-mg01-1-1/", "/accounting/2026-11-27/", "/accounting/liabilities/", "/audit/", "/devices/",
+        "/set-up/", "/find?q=none", "/sign/twin",
+    ):  # fmt: skip
+        browser_page.goto(live_service.url + address)
+        shown = "dark" if address.startswith("/sign/") else scheme
+        expect(browser_page.locator("html")).to_have_attribute("data-bs-theme", shown)
+        assert browser_page.evaluate(CONTRAST) == [], address
+        assert browser_page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (
+            f"{address} is too wide"
+        )
+
+
+def test_a_chart_is_drawn(open_house: House, live_service: Service, browser_page: Page) -> None:
+    open_house.play(*(message(f"r-{number}") for number in range(12)))
+    sign_in(browser_page, live_service, onward="/jackpots/ms-mg01/")
+    chart = browser_page.locator(".chart")
+    expect(chart.locator("canvas")).to_be_visible()
+    expect(chart.locator(".u-legend")).to_contain_text("$10,002.04")

@@ -1,0 +1,287 @@
+"""What pages say: the same figures as the settlement, the ledger and the meters."""
+
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounting.templatetags.pages import money
+from tables.queries import payouts
+from tests.pages.conftest import SignedIn, text_of
+from tests.services.house import ALONE, LINKED, TWIN, House, message, royal, run, seat, two_hits, value
+
+EVERY_PAGE = (
+    "/", "/floor/now", "/floor/tables/MS-101/", "/rounds/MS-101/r-1", "/rounds/MS-101/void", "/rounds/MS-101/held",
+    "/rounds/MS-101/queued", "/find", "/find?q=none", "/jackpots/", "/jackpots/ms-mg01/", "/jackpots/twin/?span=200",
+    "/payouts/", "/payouts/?kind=level", "/payouts/?min=nonsense", "/payouts/ms-mg01-1-1/", "/accounting/",
+    "/accounting/liabilities/", "/audit/", "/devices/", "/set-up/", "/sign/twin", "/sign-in", "/nowhere",
+)  # fmt: skip
+
+
+@pytest.fixture
+def busy(house: House) -> House:
+    """A floor on which everything has happened that a page shows."""
+    house.play(
+        two_hits("r-1"),
+        message("r-2", seat(2, "Jc Js", 1, 1, 3, three_card_bonus=500)),
+        message("void", irregularities=[{"code": "card_exposed_early"}]),
+        message("held", community="2c 2c Kd"),
+        royal("t-1", table=TWIN),
+        message("a-1", table=ALONE),
+    )
+    house.post(message("queued"))
+    return house
+
+
+@pytest.fixture
+def auditor(busy: House, signed_in: SignedIn) -> Client:
+    """Somebody who may see everything."""
+    return signed_in()
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE)
+def test_no_page_needs_what_the_content_policy_forbids(auditor: Client, page: str) -> None:
+    response = auditor.get(page) if page != "/sign-in" else Client().get(page)
+    policy = response.headers["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    body = response.content.decode()
+    assert re.findall(r"<[^>]*\sstyle=", body) == []
+    assert re.findall(r"<[^>]*\son[a-z]+=", body) == []
+    assert re.findall(r"<style", body) == []
+    for attributes in re.findall(r"<script([^>]*)>", body):
+        assert "src=" in attributes or 'type="application/json"' in attributes
+    assert re.findall(r"""(?:src|href)=["'](?:https?:)?//""", body) == []
+
+
+@pytest.mark.parametrize("page", EVERY_PAGE)
+def test_every_field_has_a_label_and_every_id_is_there_once(auditor: Client, page: str) -> None:
+    body = (auditor.get(page) if page != "/sign-in" else Client().get(page)).content.decode()
+    ids = re.findall(r'\sid="([^"]+)"', body)
+    assert len(ids) == len(set(ids)), sorted(name for name in ids if ids.count(name) > 1)
+    for field in re.findall(r"<(?:input|select|textarea)\b([^>]*)>", body):
+        if 'type="hidden"' not in field:
+            (named,) = re.findall(r'id="([^"]+)"', field)
+            assert f'for="{named}"' in body, field
+    for named in re.findall(r'aria-labelledby="([^"]+)"', body):
+        assert named in ids
+    if page not in ("/floor/now",):
+        assert len(re.findall(r"<h1\b", body)) == 1
+
+
+def test_a_rounds_page_shows_every_figure_of_its_settlement(auditor: Client, busy: House) -> None:
+    settlement = busy.settlement(two_hits("r-1"))
+    page = text_of(auditor.get("/rounds/MS-101/r-1"))
+    assert page.index("Seat 6") < page.index("Seat 4") < page.index("Seat 2")
+    for settled in settlement["seats"]:
+        for cents in (settled["staked_cents"], settled["paid_cents"]):
+            assert money(cents) in page
+        for line in settled["lines"]:
+            assert money(line["win_cents"]) in page
+            assert (line["odds"] or "") in page
+    for award in settlement["awards"]:
+        assert award["hit"] in page
+        for cents in (award["meter_before_cents"], award["paid_cents"], award["meter_after_cents"]):
+            assert money(cents) in page
+    for digest in ("previous", "message_digest", "result_digest", "hash"):
+        recorded: Any = value(f"SELECT {digest} FROM accounting_event WHERE subject = %s", "MS-101/r-1")
+        assert bytes(recorded).hex() in page
+    moved = value(
+        "SELECT sum(amount_cents)::bigint FROM accounting_transfer WHERE (stream_id, sequence) ="
+        " (SELECT stream_id, sequence FROM accounting_event WHERE subject = %s)",
+        "MS-101/r-1",
+    )
+    assert f"Debits and credits alike {money(moved)}" in page
+
+
+def test_cards_are_named_for_whoever_cannot_see_them(auditor: Client) -> None:
+    body = auditor.get("/rounds/MS-101/r-1").content.decode()
+    assert 'aria-label="ace of spades, king of spades"' in body
+    assert 'aria-label="queen of spades, jack of spades, ten of spades"' in body
+
+
+def test_a_held_round_says_why_and_shows_the_stakes_it_holds(auditor: Client) -> None:
+    page = text_of(auditor.get("/rounds/MS-101/held"))
+    assert "waits for a supervisor" in page
+    assert "duplicate card" in page
+    assert "third street $10.00" in page
+    assert "Ledger" not in page
+
+
+def test_void_and_queued_rounds_say_so(auditor: Client) -> None:
+    assert "Every stake goes back" in text_of(auditor.get("/rounds/MS-101/void"))
+    assert "not settled yet" in text_of(auditor.get("/rounds/MS-101/queued"))
+
+
+def test_rounds_lead_to_their_neighbours_on_the_stream(auditor: Client) -> None:
+    body = auditor.get("/rounds/MS-101/r-2").content.decode()
+    assert re.search(r'rel="prev" href="/rounds/MS-101/r-1"', body)
+    assert re.search(r'rel="next" href="/rounds/MS-101/void"', body)
+
+
+def test_every_winning_line_leads_to_how_it_was_reached(auditor: Client) -> None:
+    body = auditor.get("/rounds/MS-101/r-1").content.decode()
+    named = set(re.findall(r'href="/payouts/([^"?/]+)/"', body))
+    assert named == {item["id"] for item in payouts.page({"table": LINKED}).items if item["round"] == "r-1"}
+
+
+def test_an_award_is_explained_from_the_cards_to_the_hash(auditor: Client) -> None:
+    (payout,) = payouts.page({"kind": "level", "seat": "2", "table": LINKED}).items
+    response = auditor.get(f"/payouts/{payout['id']}/")
+    page = text_of(response)
+    steps = ["The cards", "The hand", "The paytable row", "The meter", "The ledger", "The hash proof", "Signatures"]
+    assert [page.index(step) for step in steps] == sorted(page.index(step) for step in steps)
+    assert f"How {money(payout['cents'])} was reached" in page
+    assert "Left by the hit before, ms-mg01-000001" in page
+    chosen = re.findall(r'<tr class="chosen"><td>([^<]+)</td>', response.content.decode())
+    assert [row.strip() for row in chosen] == ["royal flush"]
+
+
+def test_the_meter_of_an_explanation_adds_up(auditor: Client, busy: House) -> None:
+    for item in payouts.page({"kind": "level"}).items:
+        page = text_of(auditor.get(f"/payouts/{item['id']}/"))
+        found = re.search(
+            r"(?:Left by the hit before, \S+|At the opening of the link) (\S+) Contributed since, .*? this round included"
+            r" (\S+) The meter this award saw (\S+) .*? the award (\S+) Put back: .*? (\S+) The meter after it (\S+)",
+            page,
+        )
+        assert found, page
+        left, contributed, saw, award, put_back, after = (int(re.sub(r"[$,.]", "", text)) for text in found.groups())
+        assert left + contributed == saw
+        assert saw - award + put_back == after
+        assert award == item["cents"]
+
+
+def test_the_row_that_paid_a_bonus_is_marked_not_the_row_of_the_hand(house: House, signed_in: SignedIn) -> None:
+    house.play(message("b-1", seat(1, "3s 7d", three_card_bonus=500), community="9c 9h Kd"))
+    (payout,) = payouts.page({"kind": "bonus"}).items
+    body = signed_in().get(f"/payouts/{payout['id']}/").content.decode()
+    assert re.findall(r'<tr class="chosen"><td>([^<]+)</td><td class="n">([^<]+)</td>', body) == [("pair", "1 to 1")]
+
+
+def test_payouts_are_filtered_and_paged_by_key(house: House, signed_in: SignedIn) -> None:
+    house.play(*(message(f"p-{number:03}", seat(1, "Jc Js", ante=1000 + number)) for number in range(30)))
+    client = signed_in()
+    first = client.get("/payouts/", {"table": LINKED, "min": "10.00"})
+    assert text_of(first).count(" pair ") >= 50
+    onward = re.findall(r'rel="next" href="([^"]+)"', first.content.decode())[0].replace("&amp;", "&")
+    second = text_of(client.get(onward))
+    seen = re.findall(r"ms-mg01-\d+-\d", text_of(first)) + re.findall(r"ms-mg01-\d+-\d", second)
+    more = re.findall(r'rel="next" href="([^"]+)"', client.get(onward).content.decode())
+    while more:
+        response = client.get(more[0].replace("&amp;", "&"))
+        seen += re.findall(r"ms-mg01-\d+-\d", text_of(response))
+        more = re.findall(r'rel="next" href="([^"]+)"', response.content.decode())
+    assert len(seen) == len(set(seen)) == 120
+    assert "No payout matches" in text_of(client.get("/payouts/", {"min": "10.30"}))
+    assert "1 payout" not in text_of(client.get("/payouts/", {"min": "1,000"}))
+
+
+@pytest.mark.parametrize(
+    ("name", "typed"),
+    [("min", "-1"), ("max", "1.234"), ("from", "yesterday"), ("seat", "x"), ("kind", "none"), ("cursor", "x")],
+)
+def test_a_filter_that_cannot_be_read_is_named(house: House, signed_in: SignedIn, name: str, typed: str) -> None:
+    response = signed_in().get("/payouts/", {name: typed})
+    assert response.status_code == 400
+    assert f"{name} :" in text_of(response)
+
+
+def test_the_trial_balance_agrees_and_carries_over(auditor: Client) -> None:
+    page = text_of(auditor.get("/accounting/2026-11-27/"))
+    assert "debits equal credits" in page
+    assert "balances agree" in page
+    later = text_of(auditor.get("/accounting/2026-11-29/"))
+    assert "balances agree" in later
+    liability = value(
+        "SELECT sum(total.credit_cents - total.debit_cents)::bigint FROM accounting_total total"
+        " JOIN accounting_account account ON account.id = total.account_id WHERE account.code = %s",
+        "level:ms-mg01/major:liability",
+    )
+    row = re.search(r"level:ms-mg01/major:liability liability (\S+) (\S+) (\S+) (\S+)", later)
+    assert row and row.groups() == (money(-liability), "$0.00", "$0.00", money(liability))
+
+
+def test_liabilities_and_meters_agree_and_a_difference_is_seen(auditor: Client) -> None:
+    assert "ledger and meters agree" in text_of(auditor.get("/accounting/liabilities/"))
+    run(
+        "UPDATE jackpot_meter SET value_cents = value_cents + 1 WHERE level_id = (SELECT max(level_id) FROM jackpot_meter)"
+    )
+    page = text_of(auditor.get("/accounting/liabilities/"))
+    assert "ledger and meters differ" in page
+    assert page.count("equal ") >= 2
+
+
+def test_the_floor_shows_meters_rounds_hits_and_what_waits(auditor: Client) -> None:
+    page = text_of(auditor.get("/"))
+    assert money(value("SELECT value_cents FROM jackpot_meter JOIN jackpot_level level ON level.id = level_id"
+                       " JOIN jackpot_link link ON link.id = link_id WHERE link.code = 'ms-mg01'")) in page  # fmt: skip
+    for words in ("r-1", "r-2", "t-1", "a-1", "1 held", "duplicate card", "ms-mg01-000001", "twin-000001"):
+        assert words in page
+    body = auditor.get("/").content.decode()
+    assert body.count('data-stream="/live"') == 2
+
+
+def test_a_chart_ends_at_what_the_meter_shows(auditor: Client) -> None:
+    import json
+
+    body = auditor.get("/jackpots/ms-mg01/").content.decode()
+    (data,) = re.findall(r'<script id="series-\d+" type="application/json">(.*?)</script>', body)
+    series = json.loads(data)
+    assert series["cents"][-1] == value(
+        "SELECT value_cents FROM jackpot_meter JOIN jackpot_level level ON level.id = level_id"
+        " JOIN jackpot_link link ON link.id = link_id WHERE link.code = 'ms-mg01'"
+    )
+    assert series["sequence"] == sorted(series["sequence"])
+    assert len(series["at"]) == len(series["cents"]) == len(series["sequence"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "address"),
+    [
+        ("r-1", "/rounds/MS-101/r-1"),
+        ("MS-101/r-1", "/rounds/MS-101/r-1"),
+        ("queued", "/rounds/MS-101/queued"),
+        ("ms-mg01-000002", "/rounds/MS-101/r-1"),
+        ("ms-mg01-1-1", "/payouts/ms-mg01-1-1/"),
+        ("ms-mg01", "/jackpots/ms-mg01/"),
+        (TWIN, f"/floor/tables/{TWIN}/"),
+    ],
+)
+def test_the_finder_goes_straight_to_what_there_is(auditor: Client, asked: str, address: str) -> None:
+    assert auditor.get("/find", {"q": f" {asked} "}).headers["Location"] == address
+
+
+def test_the_finder_lists_what_several_tables_call_the_same(house: House, signed_in: SignedIn) -> None:
+    house.play(message("same"), message("same", table=ALONE))
+    body = signed_in().get("/find", {"q": "same"}).content.decode()
+    assert body.count(">MS-101 same<") == body.count(f">{ALONE} same<") == 1
+
+
+def test_the_audit_trail_and_the_set_up_name_what_was_installed(auditor: Client) -> None:
+    audit = text_of(auditor.get("/audit/"))
+    assert "python3 manage.py verify" in audit
+    assert value("SELECT encode(head, 'hex') FROM accounting_stream WHERE code = 'twin'") in audit
+    assert "MS-101" in text_of(auditor.get("/audit/?subject=MS-101"))
+    house = text_of(auditor.get("/set-up/"))
+    for words in (
+        "Boston Harbor",
+        "two-prizes",
+        "12.3457%",
+        "progressive survives fold no",
+        "100% of grand",
+        "$123.45",
+    ):
+        assert words in house
+    assert house.index("royal flush 500 250") < house.index("straight flush 200 100") < house.index("flush 60 30")
+
+
+def test_before_a_floor_is_loaded_pages_say_what_to_do(transactional_db: None) -> None:
+    from tests.pages.conftest import person
+
+    client = Client()
+    client.force_login(person("first", "supervisor"), backend="django.contrib.auth.backends.ModelBackend")
+    response = client.get("/")
+    assert response.status_code == 503
+    assert "load_floor" in text_of(response)

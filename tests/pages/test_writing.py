@@ -1,0 +1,50 @@
+"""How money, shares, meters and cards are written."""
+
+import pytest
+
+from accounting.templatetags import pages
+from tables.templatetags import cards
+
+
+@pytest.mark.parametrize(
+    ("cents", "written"),
+    [
+        (0, "$0.00"), (5, "$0.05"), (123456, "$1,234.56"), (-7, "\N{MINUS SIGN}$0.07"), (-123456, "\N{MINUS SIGN}$1,234.56"),
+        (10**15, "$10,000,000,000,000.00"), (None, "\N{EN DASH}"),
+    ],
+)  # fmt: skip
+def test_money(cents: int | None, written: str) -> None:
+    assert pages.money(cents) == written
+
+
+@pytest.mark.parametrize(
+    ("ppm", "written"), [(1_000_000, "100%"), (170_003, "17.0003%"), (30_000, "3%"), (1, "0.0001%"), (0, "0%")]
+)
+def test_shares(ppm: int, written: str) -> None:
+    assert pages.share(ppm) == written
+
+
+def test_millionths_lose_nothing() -> None:
+    assert pages.residual(7) == "+.000007¢"
+    assert pages.from_millionths(51_000_000) == "$0.51"
+    assert pages.from_millionths(17_000_300) == "$0.170003"
+    assert pages.from_millionths(-1) == "\N{MINUS SIGN}$0.00000001"
+
+
+@pytest.mark.parametrize(
+    ("card", "name"),
+    [("As", "ace of spades"), ("Td", "ten of diamonds"), ("2c", "two of clubs"), ("Jk", "joker"), ("??", "??")],
+)
+def test_cards_have_names(card: str, name: str) -> None:
+    assert cards.name(card) == name
+
+
+def test_a_ten_is_drawn_as_ten_and_red_suits_are_red() -> None:
+    assert "<b>10</b>" in cards.face("Th", "small")
+    assert "pc-red" in cards.face("Th", "small")
+    assert "pc-red" not in cards.face("Ts", "small")
+
+
+def test_nothing_from_outside_becomes_markup() -> None:
+    assert "<script>" not in cards.row(["<script>"], "small")
+    assert "<b>" not in pages.account("level:<b>/x:liability")
