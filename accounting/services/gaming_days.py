@@ -3,9 +3,8 @@
 from collections.abc import Collection
 from datetime import date, timedelta
 
-from django.db import connection
-
 from accounting.models import GamingDay
+from accounting.services.statements import execute
 
 # Django offers no FOR SHARE: settling streams must not wait for each other, only for a close (FOR UPDATE).
 HOLD_OPEN = "SELECT date, closed_at IS NOT NULL FROM accounting_gamingday WHERE date >= %s ORDER BY date FOR SHARE"
@@ -26,9 +25,7 @@ def hold_open(dates: Collection[date]) -> dict[date, date]:
 
 
 def _share_locked(first: date) -> dict[date, bool]:
-    with connection.cursor() as cursor:
-        cursor.execute(HOLD_OPEN, [first])
-        return dict(cursor.fetchall())
+    return dict(execute(HOLD_OPEN, [first]))
 
 
 def _next_open(wanted: date, closed: dict[date, bool]) -> date:

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from hashlib import sha256
-from typing import Any, LiteralString, NamedTuple
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from django.db import connection
 from django.db.models import F
 
 from accounting.models import Account, Event, Stream
@@ -17,6 +16,7 @@ from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, Movemen
 from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
+from accounting.services.statements import copy_rows, execute
 
 
 class UnknownAccount(LookupError):
@@ -88,37 +88,30 @@ class Journal:
             return
         copy_rows("accounting_event", EVENT_COLUMNS, self.events)
         copy_rows("accounting_transfer", TRANSFER_COLUMNS, self.transfers)
-        with connection.cursor() as cursor:
-            totals = sorted((*key, *sums) for key, sums in self.totals.items())
-            if totals:
-                accounts, dates, debits, credits = (list(column) for column in zip(*totals, strict=True))
-                cursor.execute(ADD_TOTALS, [self.stream_id, accounts, dates, debits, credits])
-            cursor.execute(MOVE_ON, [self.next_sequence, self.head, self.stream_id])
+        totals = sorted((*key, *sums) for key, sums in self.totals.items())
+        if totals:
+            accounts, dates, debits, credits = (list(column) for column in zip(*totals, strict=True))
+            execute(ADD_TOTALS, [self.stream_id, accounts, dates, debits, credits])
+        execute(MOVE_ON, [self.next_sequence, self.head, self.stream_id])
 
 
-EVENT_COLUMNS: LiteralString = (
-    "stream_id, sequence, kind, subject, gaming_date, original_date, recorded_at,"
-    " message_digest, result_digest, previous, hash"
-)
-TRANSFER_COLUMNS: LiteralString = "stream_id, sequence, line, debit_id, credit_id, amount_cents, reason"
+EVENT_COLUMNS = {
+    "stream_id": "int8", "sequence": "int8", "kind": "varchar", "subject": "varchar", "gaming_date": "date",
+    "original_date": "date", "recorded_at": "timestamptz", "message_digest": "bytea", "result_digest": "bytea",
+    "previous": "bytea", "hash": "bytea",
+}  # fmt: skip
+TRANSFER_COLUMNS = {
+    "stream_id": "int8", "sequence": "int8", "line": "int2", "debit_id": "int8", "credit_id": "int8",
+    "amount_cents": "int8", "reason": "varchar",
+}  # fmt: skip
 ADD_TOTALS = """
     INSERT INTO accounting_total AS total (stream_id, account_id, gaming_date, debit_cents, credit_cents)
-    SELECT %s, added.* FROM unnest(%s::bigint[], %s::date[], %s::bigint[], %s::bigint[]) AS added
+    SELECT %s::bigint, added.* FROM unnest(%s::bigint[], %s::date[], %s::bigint[], %s::bigint[]) AS added
     ON CONFLICT (account_id, stream_id, gaming_date) DO UPDATE
     SET debit_cents = total.debit_cents + excluded.debit_cents,
         credit_cents = total.credit_cents + excluded.credit_cents
 """
 MOVE_ON = "UPDATE accounting_stream SET next_sequence = %s, head = %s WHERE id = %s"
-
-
-def copy_rows(table: LiteralString, columns: LiteralString, rows: Iterable[tuple[Any, ...]]) -> None:
-    """COPY rows into a table. Defaults and signals do not apply: the rows must be whole.
-
-    Django does not know of COPY, so its errors are made Django's here: whoever settles tells refusals by them.
-    """
-    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
-        for row in rows:
-            copy.write_row(row)
 
 
 def account_ids() -> dict[str, int]:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from django.db import DatabaseError, connection, transaction
 
+from accounting.services.statements import execute
 from devices.models import SignificantEvent
 from tables.services import rounds, terms
 from tables.services.rounds import Batch, Incoming, StreamHead
@@ -80,9 +81,7 @@ def settle_next(stream_id: int, *, clock: Callable[[], datetime], limit: int = B
 
 def _waiting(stream_id: int, most: int) -> int:
     """How many messages of a stream wait; `most` when there are more."""
-    with connection.cursor() as cursor:
-        cursor.execute(WAITING, [stream_id, most])
-        return int(cursor.fetchone()[0])
+    return int(execute(WAITING, [stream_id, most])[0][0])
 
 
 def _is_refusal(error: DatabaseError) -> bool:
@@ -93,33 +92,26 @@ def _is_refusal(error: DatabaseError) -> bool:
 
 def _attempt(stream_id: int) -> int | None:
     """Commit that the front of the queue is being tried: its number of tries; 0 when nothing waits, None when busy."""
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(LOCK, [stream_id])
-        if cursor.fetchone() is None:
+    with transaction.atomic():
+        if not execute(LOCK, [stream_id]):
             return None
-        cursor.execute("SET LOCAL synchronous_commit TO off")
-        cursor.execute(ATTEMPT, [stream_id])
-        tries = cursor.fetchone()
-    return int(tries[0]) if tries else 0
+        execute("SET LOCAL synchronous_commit TO off")
+        tries = execute(ATTEMPT, [stream_id])
+    return int(tries[0][0]) if tries else 0
 
 
 def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute(LOCK, [stream_id])
-        stream = cursor.fetchone()
-        if stream is None:
+    with transaction.atomic():
+        locked = execute(LOCK, [stream_id])
+        if not locked:
             return Taken(Batch(), busy=True)
-        cursor.execute(TAKE, [stream_id, size])
-        rows = cursor.fetchall()
+        rows = execute(TAKE, [stream_id, size])
         if not rows:
             return Taken(Batch())
-        incoming = [
-            Incoming(message_id, table_id, reference, received_at, bytes(raw), bytes(digest))
-            for message_id, table_id, reference, received_at, raw, digest, _, _ in rows
-        ]
-        head = StreamHead(stream[0], stream[1], stream[2], stream[3])
-        batch = rounds.settle_batch(head, incoming, at=at, hold_for=hold_for)
-        cursor.execute(DONE, [stream_id, *rows[-1][6:8]])
+        with _collector_paused():
+            incoming = [Incoming(*row[:6]) for row in rows]
+            batch = rounds.settle_batch(StreamHead(*locked[0]), incoming, at=at, hold_for=hold_for)
+        execute(DONE, [stream_id, *rows[-1][6:8]])
         _report(batch, at)
     return Taken(batch, more=len(rows) == size)
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from django.db import connection
-
+from accounting.services.statements import execute
 from jackpot.models import Hit, HitStep, Link
 from jackpot.rules.meter import Meter
 
@@ -85,9 +84,8 @@ class LinkMeters:
             )
             for code, meter in self.values.items()
         ]  # fmt: skip
-        with connection.cursor() as cursor:
-            for level_id, *row in rows:
-                cursor.execute(WRITE_METER, [*row, level_id])
+        for level_id, *row in rows:
+            execute(WRITE_METER, [*row, level_id])
         if self.detected:
             Hit.objects.bulk_create(self.detected)
             HitStep.objects.bulk_create(
@@ -116,9 +114,7 @@ READ_METERS = """
 
 def read(stream_id: int) -> LinkMeters | None:
     """The meters of the link on a stream, None where the stream is a table's own. The caller holds the stream's lock."""
-    with connection.cursor() as cursor:
-        cursor.execute(READ_METERS, [stream_id])
-        rows = cursor.fetchall()
+    rows = execute(READ_METERS, [stream_id])
     if not rows:
         return None
     link_id, link, next_hit = rows[0][:3]

@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cache
 from hashlib import sha256
-from typing import Any, LiteralString
+from typing import Any
 
 import msgspec
 
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
-from accounting.services.ledger import Entry, Journal, copy_rows
+from accounting.services.ledger import Entry, Journal
+from accounting.services.statements import copy_rows
 from jackpot.rules.meter import Meter
 from jackpot.services import meters
 from tables.models import Hold
@@ -267,12 +268,14 @@ class _Writer:
             self.link.write(sequence=self.batch.last_sequence)
 
 
-ROUND_COLUMNS: LiteralString = (
-    "stream_id, sequence, message_id, table_id, terms_id, reference, outcome, dealt_at, settlement"
-)
-PAYOUT_COLUMNS: LiteralString = (
-    "stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents, dealt_at"
-)
+ROUND_COLUMNS = {
+    "stream_id": "int8", "sequence": "int8", "message_id": "int8", "table_id": "int8", "terms_id": "int8",
+    "reference": "varchar", "outcome": "varchar", "dealt_at": "timestamptz", "settlement": "bytea",
+}  # fmt: skip
+PAYOUT_COLUMNS = {
+    "stream_id": "int8", "sequence": "int8", "line": "int2", "table_id": "int8", "seat": "int2", "kind": "varchar",
+    "wager": "varchar", "hand": "varchar", "level_id": "int8", "cents": "int8", "dealt_at": "timestamptz",
+}  # fmt: skip
 
 
 @cache

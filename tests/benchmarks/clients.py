@@ -6,10 +6,7 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
-try:
-    from uvloop import run as run_loop
-except ImportError:  # pragma: no cover
-    run_loop = asyncio.run
+import uvloop
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +123,7 @@ def post_all(port: int, requests: Sequence[Request], *, clients: int) -> Answers
         await asyncio.gather(*(client(waiting) for _ in range(clients)))
         answers.seconds = time.perf_counter() - began
 
-    run_loop(run())
+    uvloop.run(run())
     return answers
 
 

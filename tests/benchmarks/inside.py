@@ -109,8 +109,8 @@ def _split(watch: Stopwatch) -> None:
     watch.watch("meters", meters.LinkMeters, "write")
     watch.watch("rows and chain", meters.LinkMeters, "apply")
     watch.watch("gaming day", gaming_days, "hold_open")
-    watch.watch("COPY", ledger, "copy_rows")
-    rounds.copy_rows = ledger.copy_rows
+    for module in (ledger, rounds):
+        watch.watch("COPY", module, "copy_rows")
     watch.watch("totals, stream", ledger.Journal, "write")
     watch.watch("commit", connection, "_commit")
 

@@ -22,35 +22,35 @@ def run(*, single: int = 4_000, peer_single: int = 600, arrays: int = 20_000, ti
         "intake: accepted and settled, over HTTP",
         ("", "accepted/s", "settled/s", "p50 ms", "p99 ms", "CPU ms/round", "peer rounds/s", "peer p99 ms", "peer CPU ms", "ratio"),
     )
-    with hall() as place, product(place, text) as ours, peer(place, sorted(ours.keys)) as naive:
-        with place.connect() as watching:
-            _warm(ours, naive, text, watching)
-            for clients in CLIENTS:
-                runs = []
-                count = single if clients > 1 else single // 4
-                for turn in range(times):
-                    messages = floor.rounds(text, count, prefix=f"c{clients}t{turn}")
-                    posts = [request(ROUTE, each.body, key=ours.keys[each.table]) for each in messages]
-                    mine = _post(ours, posts, clients, watching)
-                    theirs = _peer(naive, messages[: peer_single if clients > 1 else peer_single // 2], clients)
-                    runs.append((*mine, *theirs))
-                _row(figures, f"1 a request, {clients} client{'s' if clients > 1 else ''}", runs)
-            for size in ARRAYS:
-                runs = []
-                for turn in range(times):
-                    messages = floor.rounds(text, arrays, prefix=f"a{size}t{turn}")
-                    posts = [
-                        request(ROUTE, body, key=ours.keys[table], messages=count)
-                        for table, body, count in floor.arrays(messages, size)
-                    ]
-                    runs.append((*_post(ours, posts, 4, watching), None, 0.0))
-                _row(figures, f"{size:,} a request, 4 clients", runs)
+    with hall() as place, product(place, text) as ours, peer(place, sorted(ours.keys)) as naive, place.connect() as watching:
+        _warm(ours, naive, text, watching)
+        for clients in CLIENTS:
+            runs: list[Run] = []
+            count = single if clients > 1 else single // 4
+            for turn in range(times):
+                messages = floor.rounds(text, count, prefix=f"c{clients}t{turn}")
+                posts = [request(ROUTE, each.body, key=ours.keys[each.table]) for each in messages]
+                mine = _post(ours, posts, clients, watching)
+                theirs = _peer(naive, messages[: peer_single if clients > 1 else peer_single // 2], clients)
+                runs.append((*mine, *theirs))
+            _row(figures, f"1 a request, {clients} client{'s' if clients > 1 else ''}", runs)
+        for size in ARRAYS:
+            runs = []
+            for turn in range(times):
+                messages = floor.rounds(text, arrays, prefix=f"a{size}t{turn}")
+                posts = [
+                    request(ROUTE, body, key=ours.keys[table], messages=count)
+                    for table, body, count in floor.arrays(messages, size)
+                ]
+                runs.append((*_post(ours, posts, 4, watching), None, 0.0))
+            _row(figures, f"{size:,} a request, 4 clients", runs)
     figures.note("settled/s counts from the first request to the moment the queue is empty; the clients run on the same cores.")
     figures.note("CPU counts web, workers and PostgreSQL (peer: gunicorn and PostgreSQL), not the clients. The peer takes no arrays.")
     return [figures]
 
 
 ROUTE = "/api/v1/rounds"
+Run = tuple[Answers, float, float, Answers | None, float]
 
 
 def _warm(ours: Product, naive: Peer, text: str, watching: psycopg.Connection[object]) -> None:
@@ -78,7 +78,7 @@ def _peer(naive: Peer, messages: Sequence[floor.Posted], clients: int) -> tuple[
     return answers, naive.cpu_seconds() - cpu
 
 
-def _row(figures: Figures, name: str, runs: Sequence[tuple[Answers, float, float, Answers | None, float]]) -> None:
+def _row(figures: Figures, name: str, runs: Sequence[Run]) -> None:
     accepted = median(mine.rate for mine, *_ in runs)
     settled = median(mine.messages / seconds for mine, seconds, *_ in runs)
     row = [

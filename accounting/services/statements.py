@@ -1,0 +1,41 @@
+"""Statements of the settling path: bound by the server, in binary, and planned once a connection.
+
+Django's own cursors write every value into the text of the statement, which the server reads and plans anew each time.
+For a message with its settlement that cost more than storing it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, LiteralString
+
+import psycopg
+from django.db import connection
+
+Row = tuple[Any, ...]
+
+
+def execute(
+    statement: LiteralString, values: Sequence[Any] | Mapping[str, Any] = (), *, prepare: bool = True
+) -> list[Row]:
+    """Run one statement on Django's connection and return its rows, none where it has none.
+
+    `prepare` false has it planned for these very values, which suits long arrays.
+    """
+    with connection.cursor() as outer, connection.wrap_database_errors, psycopg.Cursor[Row](outer.connection) as cursor:
+        cursor.execute(statement, values or None, prepare=prepare, binary=True)
+        return cursor.fetchall() if cursor.description else []
+
+
+def copy_rows(table: LiteralString, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
+    """COPY rows into a table, `columns` naming each column's type. Defaults and signals do not apply: rows must be whole.
+
+    A number that no column can hold is refused as the database would refuse it.
+    """
+    names: LiteralString = ", ".join(columns)
+    with connection.cursor() as cursor, connection.wrap_database_errors:
+        try:
+            with cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT binary)") as copy:
+                copy.set_types(list(columns.values()))
+                for row in rows:
+                    copy.write_row(row)
+        except OverflowError as error:
+            raise psycopg.errors.NumericValueOutOfRange(f"{table}: {error}") from error
