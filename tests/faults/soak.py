@@ -1,11 +1,13 @@
-"""A long simulated run during which the settling worker is killed again and again, and a full account afterwards.
+"""A long simulated run on a real service that is struck again and again, and a full account afterwards.
 
     .venv/bin/python -m tests.faults.soak [--rounds 20000] [--kills 3] [--tables 8] [--seed 1]
+    python3 manage.py soak --minutes 15 [--seed 1]
 
 Everything is real: `manage.py up` in a folder of its own, rounds through HTTP from gateways that lose lines and send
-twice, kill -9 while the worker has written inside a transaction. The account looks from outside: what the API lists is
-what was dealt, each round once, in an order that `manage.py settle` gives the same settlements for; then
-`manage.py verify` looks from inside. tests/faults/test_soak.py runs a short form.
+twice. The first form kills the settling worker while it has written inside a transaction; the second is a storm over
+everybody (tests/faults/storm.py). The account looks from outside: what the API lists is what was dealt, each round once,
+in an order that `manage.py settle` gives the same settlements for; then the one check of tests/faults/account.py.
+tests/faults/test_soak.py and test_faults.py run short forms.
 """
 
 from __future__ import annotations
@@ -14,84 +16,51 @@ import argparse
 import asyncio
 import json
 import os
+import shutil
 import signal
-import socket
-import subprocess
-import sys
 import tempfile
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import Any, Protocol
 from urllib.parse import quote
 
 import httpx
-import psycopg
 
 from devices.simulator import rig
+from devices.simulator.floor import PACE_SECONDS
 from devices.simulator.gateway import Weather
-from devices.simulator.irregularities import Rates
-from devices.simulator.run import RUSH, Plan, Run, Service, default_prefix, load_floor
+from devices.simulator.run import RUSH, Plan, Run, default_prefix, load_floor
 from devices.simulator.table import Dealt
-from jackpot.config.embedded_postgres import EmbeddedPostgres
+from tests.faults.account import Books, account
+from tests.faults.hall import LINK, MISHAPS, QUEUED, RECORDED, WRITING, Hall
+from tests.faults.storm import Storm
 
-ROOT = Path(__file__).resolve().parents[2]
-LINK = "soak"
-NOT_INHERITED = ("DATABASE_URL", "CELERY_BROKER_URL", "JACKPOT_DATA", "JACKPOT_DEMO", "DJANGO_SETTINGS_MODULE")
 BACK_WITHIN_SECONDS = 20.0
 STORM = Weather(outage=1 / 60, late=1 / 60, again=1 / 40, drop=1 / 80)
-MISHAPS = Rates(times=10)
-
-# A worker that has written and not committed: the worst moment to die.
-WRITING = """
-    SELECT count(*) FROM pg_stat_activity
-    WHERE application_name = 'jackpot settle' AND backend_xid IS NOT NULL
-"""
-RECORDED = "SELECT count(*) FROM tables_round"
-QUEUED = "SELECT count(*) FROM devices_queued"
+JACKPOTS = ((8, "straight_flush"), (20, "royal"), (45, "straight_flush"), (50, "royal"), (75, "royal"), (76, "royal"))
+"""When jackpots fall, in percent of the way, and which."""
 
 
-def floor_text(tables: int) -> str:
-    """A floor of `tables` tables on one link that has little room below its limit, so that overflow happens too."""
-    text = """
-[property]
-code = "SOAK"
-name = "Soak Hall"
-time_zone = "America/New_York"
-gaming_day_starts = "06:00"
-jurisdiction = "MA"
+def speed_for(rounds_a_second: float, tables: int) -> float:
+    """The simulator's speed at which so many tables together deal so many rounds a second."""
+    return rounds_a_second * PACE_SECONDS / tables
 
-[[links]]
-code = "soak"
-name = "Soak"
-paytable = "ms-mg-01"
-decks = 1
-[[links.levels]]
-code = "major"
-reset_cents = 1000000
-rate_ppm = 170003
-reserve_ppm = 30011
-limit_cents = 1060000
-"""
-    for number in range(1, tables + 1):
-        text += f"""
-[[tables]]
-code = "SK-{number}"
-game = "mississippi-stud"
-seats = 6
-decks = 1
-minimum_cents = 1000
-maximum_cents = 50000
-link = "soak"
-paytables = {{ base = "ms-base", three_card_bonus = "3cs-0{1 + number % 6}", cover_all = "ms-cover-all" }}
-terms = {{ progressive_survives_fold = {"true" if number % 2 else "false"} }}
-"""
-    return text
+
+class Trouble(Protocol):
+    """What happens to the service while rounds are played."""
+
+    struck: Counter[str]
+
+    def start(self) -> None:
+        """Begin, in a thread of its own."""
+
+    def stop(self) -> None:
+        """The rounds are played: end. Raises what went wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,43 +71,102 @@ class Kill:
     queued: int
     back_after_seconds: float
 
+    def __str__(self) -> str:
+        then = f"{self.recorded:,} rounds recorded and {self.queued:,} queued"
+        return f"kill -9 with {then}; settling again after {self.back_after_seconds:.1f} s"
+
+
+class Kills:
+    """Kills the one settling worker at equal steps of the way, each time in the middle of a transaction."""
+
+    def __init__(self, hall: Hall, *, rounds: int, kills: int) -> None:
+        self.hall = hall
+        self.rounds = rounds
+        self.kills = kills
+        self.done: list[Kill] = []
+        self.struck: Counter[str] = Counter()
+        self.error: BaseException | None = None
+        self._played = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="kills")
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """All kills must have found their moment before the last round was played."""
+        self._played.set()
+        self._thread.join()
+        if self.error is not None:
+            raise self.error
+
+    def _run(self) -> None:
+        try:
+            for kill in range(self.kills):
+                self._kill(self.rounds * (kill + 1) // (self.kills + 1))
+        except BaseException as error:
+            self.error = error
+
+    def _kill(self, wanted: int) -> None:
+        with self.hall.server.connect("jackpot") as database:
+
+            def number(query: Any) -> int:
+                row = database.execute(query).fetchone()
+                assert row is not None
+                return int(row[0])
+
+            while number(RECORDED) < wanted:
+                self._still_playing()
+                time.sleep(0.02)
+            pid = self.hall.settler()
+            while not number(WRITING):
+                self._still_playing()
+            os.kill(pid, signal.SIGKILL)
+            killed = time.monotonic()
+            recorded, queued = number(RECORDED), number(QUEUED)
+            while number(RECORDED) == recorded:
+                assert time.monotonic() - killed < BACK_WITHIN_SECONDS, "nobody settles any more"
+                time.sleep(0.05)
+            assert self.hall.settler() != pid
+            self.done.append(Kill(recorded, queued, time.monotonic() - killed))
+            self.struck["settling worker killed"] += 1
+
+    def _still_playing(self) -> None:
+        assert not self._played.is_set(), f"all was settled after {len(self.done)} kills"
+
 
 @dataclass(slots=True)
-class Account:
+class Outcome:
     """What a soak came to."""
 
-    dealt: int = 0
-    settled: int = 0
-    void: int = 0
-    held: int = 0
-    hits: int = 0
-    receipts: Counter[str] = field(default_factory=Counter)
+    books: Books
+    hits: int
+    receipts: Counter[str]
+    retries: int
+    struck: Counter[str]
+    seconds: float
     kills: list[Kill] = field(default_factory=list)
-    seconds: float = 0.0
-    verified: str = ""
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.dealt:,} rounds dealt = {self.settled:,} settled + {self.void:,} void + {self.held:,} held",
-            f"{self.hits} hits; receipts {dict(self.receipts)}; {self.seconds:.1f} s from first deal to empty queue",
-        ]
-        for kill in self.kills:
-            then = f"{kill.recorded:,} rounds recorded and {kill.queued:,} queued"
-            lines.append(f"kill -9 with {then}; settling again after {kill.back_after_seconds:.1f} s")
-        return "\n".join([*lines, self.verified])
+        faults = ", ".join(f"{count} × {name}" for name, count in self.struck.most_common())
+        return "\n".join([
+            f"{self.struck.total()} faults: {faults}",
+            *map(str, self.kills),
+            f"{self.hits} hits; receipts {dict(self.receipts)}; {self.retries:,} posts sent again; "
+            f"{self.seconds:.1f} s from first deal to empty queue",
+            str(self.books),
+        ])  # fmt: skip
 
 
 class Soak:
-    """A service on a folder and port of its own, played and killed."""
+    """A hall that is played on and struck."""
 
-    def __init__(self, folder: Path, *, rounds: int, kills: int, tables: int, seed: int, speed: float) -> None:
-        self.folder = folder
-        self.floor_file = folder / "floor.toml"
-        self.floor_file.write_text(floor_text(tables))
-        self.data = folder / "data"
+    def __init__(self, hall: Hall, *, rounds: int, seed: int, speed: float) -> None:
+        self.hall = hall
+        self.rounds = rounds
         start = datetime.now(UTC)
         self.plan = Plan(
-            floor=load_floor(self.floor_file),
+            floor=load_floor(hall.floor_file),
             start=start,
             prefix=default_prefix(start),
             seed=seed,
@@ -148,96 +176,32 @@ class Soak:
             rates=MISHAPS,
             weather=STORM,
         )
-        self.kills = kills
         self.dealt: dict[str, Dealt] = {}
-        self.account = Account()
-        self._played = threading.Event()
 
-    def manage(self, *words: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
-        """Run a command of manage.py on this service's data."""
-        environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
-        environment["JACKPOT_DATA"] = str(self.data)
-        return subprocess.run(
-            [sys.executable, str(ROOT / "manage.py"), *words],
-            env=environment, cwd=ROOT, input=stdin, capture_output=True, timeout=600,
-        )  # fmt: skip
-
-    @contextmanager
-    def up(self) -> Iterator[None]:
-        """The service, from ready to ended."""
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            port = listener.getsockname()[1]
-        started = self.manage(
-            "up", "--data", str(self.data), "--port", str(port), "--floor", str(self.floor_file), "--detach"
-        )
-        try:
-            assert started.returncode == 0, started.stderr.decode()
-            yield
-        finally:
-            self.manage("down", "--data", str(self.data))
-
-    def run(self) -> Account:
-        """Play, kill, wait until all is settled, and account for everything; AssertionError where it does not add up."""
-        with self.up():
-            service = Service.from_demo(self.data / "demo.json")
-            asyncio.run(self._play(service))
-            with httpx.Client(base_url=service.base_url, timeout=60, trust_env=False) as client:
-                client.headers["Authorization"] = f"Api-Key {next(iter(service.keys.values()))}"
-                self._account(client)
-            verified = self.manage("verify")
-            assert verified.returncode == 0, verified.stderr.decode()
-            self.account.verified = verified.stdout.decode().strip()
-        return self.account
-
-    async def _play(self, service: Service) -> None:
-        run = Run(self.plan, service, wait_seconds=0, on_dealt=self._note)
+    def run(self, trouble: Trouble) -> Outcome:
+        """Play, strike, wait until all is settled, and account for everything; AssertionError where it does not add up."""
+        run = Run(self.plan, self.hall.service(), wait_seconds=0, on_dealt=self._note, settles=False)
         began = time.monotonic()
-        killing = asyncio.create_task(asyncio.to_thread(self._kill_in_turn))
+        trouble.start()
         try:
-            tally = await run.run()
+            tally = asyncio.run(run.run())
         finally:
-            self._played.set()
-        await killing
-        await run.settled()
-        self.account.seconds = time.monotonic() - began
-        self.account.receipts = tally.receipts
-        assert tally.queued == 0 or tally.queued is None, f"{tally.queued} messages still wait"
+            trouble.stop()
+        self.hall.settled(120)
+        seconds = time.monotonic() - began
         assert set(tally.receipts) <= {"accepted", "duplicate"}, tally.refusals
+        self.hall.answered |= {reference: dealt.message for reference, dealt in self.dealt.items()}
+        with self.hall.client() as client:
+            hits = self._compare(client)
+        books = account(self.hall)
+        assert books.accepted == len(self.dealt) == self.rounds
+        return Outcome(books, hits, tally.receipts, tally.retries, trouble.struck, seconds)
 
     def _note(self, dealt: Dealt) -> None:
         self.dealt[dealt.message["round"]] = dealt
 
-    def _kill_in_turn(self) -> None:
-        """Kill the settling worker at equal steps of the way, each time in the middle of a transaction."""
-        assert self.plan.rounds is not None
-        with EmbeddedPostgres(self.data / "postgres").connect("jackpot") as database:
-            for kill in range(self.kills):
-                wanted = self.plan.rounds * (kill + 1) // (self.kills + 1)
-                while _number(database, RECORDED) < wanted:
-                    self._still_playing()
-                    time.sleep(0.02)
-                pid = self._settler()
-                while not _number(database, WRITING):
-                    self._still_playing()
-                os.kill(pid, signal.SIGKILL)
-                killed = time.monotonic()
-                recorded, queued = _number(database, RECORDED), _number(database, QUEUED)
-                while _number(database, RECORDED) == recorded:
-                    assert time.monotonic() - killed < BACK_WITHIN_SECONDS, "nobody settles any more"
-                    time.sleep(0.05)
-                assert self._settler() != pid
-                self.account.kills.append(Kill(recorded, queued, time.monotonic() - killed))
-
-    def _still_playing(self) -> None:
-        assert not self._played.is_set(), f"all was settled after {len(self.account.kills)} kills"
-
-    def _settler(self) -> int:
-        """The process that settles now, as `up` wrote it down."""
-        return int(json.loads((self.data / "up.json").read_text())["children"]["settle"]["pid"])
-
-    def _account(self, client: httpx.Client) -> None:
-        """Compare what the API tells with what was dealt."""
+    def _compare(self, client: httpx.Client) -> int:
+        """Compare what the API tells with what was dealt; the number of hits."""
         listed = list(_pages(client, "/api/v1/rounds", stream=LINK))
         events = list(_pages(client, f"/api/v1/streams/{LINK}/events", rounds="yes"))
         sequences = [event["sequence"] for event in events]
@@ -266,33 +230,18 @@ class Soak:
             last["after_cents"],
             last["residual_millionths"],
         )
-
-        account = self.account
-        counts = Counter(item["state"] for item in listed)
-        account.dealt, account.held, account.hits = len(self.dealt), len(held), len(awards)
-        account.settled, account.void = counts["settled"], counts["void"]
-        assert account.dealt == self.plan.rounds == account.settled + account.void + account.held
+        return len(awards)
 
     def _replay(self, listed: list[dict[str, Any]]) -> None:
         """The same messages in the stream's order through `manage.py settle` give the same settlements."""
         lines = b"".join(json.dumps(item["message"]).encode() + b"\n" for item in listed)
-        replayed = self.manage("settle", str(self.floor_file), "-", stdin=lines)
+        replayed = self.hall.manage("settle", str(self.hall.floor_file), "-", stdin=lines)
         assert replayed.returncode == 0, replayed.stderr.decode()
         for item, line in zip(listed, replayed.stdout.splitlines(), strict=True):
             settlement = item["settlement"]
             # Hits are numbered by the stream alone.
             awards = [{**award, "hit": None} for award in settlement["awards"]]
             assert json.loads(line) == {**settlement, "awards": awards}, item["round"]
-
-
-JACKPOTS = ((8, "straight_flush"), (20, "royal"), (45, "straight_flush"), (50, "royal"), (75, "royal"), (76, "royal"))
-"""When jackpots fall, in percent of the way, and which."""
-
-
-def _number(database: psycopg.Connection[Any], query: LiteralString) -> int:
-    row = database.execute(query).fetchone()
-    assert row is not None
-    return int(row[0])
 
 
 def _pages(client: httpx.Client, path: str, **query: str) -> Iterator[dict[str, Any]]:
@@ -307,8 +256,37 @@ def _pages(client: httpx.Client, path: str, **query: str) -> Iterator[dict[str, 
             return
 
 
+def killed(folder: Path, *, rounds: int, kills: int, tables: int, seed: int, speed: float = RUSH) -> Outcome:
+    """Play so many rounds while the settling worker is killed so often."""
+    with Hall(folder, tables=tables).up() as hall:
+        trouble = Kills(hall, rounds=rounds, kills=kills)
+        outcome = Soak(hall, rounds=rounds, seed=seed, speed=speed).run(trouble)
+        outcome.kills = trouble.done
+        return outcome
+
+
+def stormed(
+    folder: Path, *, minutes: float, seed: int, rate: float, tables: int, settlers: int, pause_seconds: float
+) -> Outcome:
+    """Play for so long, at `rate` rounds a second, in a storm over everybody."""
+    rounds = max(100, round(minutes * 60 * rate))
+    with Hall(folder, tables=tables, settlers=settlers).up() as hall:
+        soak = Soak(hall, rounds=rounds, seed=seed, speed=speed_for(rate, tables))
+        return soak.run(Storm(hall, seed=seed, pause_seconds=pause_seconds, seconds=minutes * 60))
+
+
+def soak(minutes: float, *, seed: int) -> Outcome:
+    """The long form of `manage.py soak`, in a folder that is thrown away when all went well."""
+    folder = Path(tempfile.mkdtemp(prefix="jackpot-soak-"))
+    folder.chmod(0o711)  # the database's user must reach its files
+    print(f"playing {minutes:g} minutes, seed {seed}, in {folder}", flush=True)
+    outcome = stormed(folder, minutes=minutes, seed=seed, rate=40, tables=8, settlers=2, pause_seconds=1.2)
+    shutil.rmtree(folder)
+    return outcome
+
+
 def main() -> None:
-    """The long form, from the command line."""
+    """Kill the settling worker at chosen moments, from the command line."""
     parser = argparse.ArgumentParser(description="Play, kill the settling worker, and account for every round.")
     parser.add_argument("--rounds", type=int, default=20_000)
     parser.add_argument("--kills", type=int, default=3)
@@ -318,15 +296,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="jackpot-soak-") as folder:
         Path(folder).chmod(0o711)  # the database's user must reach its files
-        soak = Soak(
-            Path(folder),
-            rounds=options.rounds,
-            kills=options.kills,
-            tables=options.tables,
-            seed=options.seed,
-            speed=options.speed,
-        )
-        print(soak.run())
+        print(killed(Path(folder), **vars(options)))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,22 @@
+"""Halls for tests of faults."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.faults.hall import Hall
+
+
+@pytest.fixture(scope="module")
+def _hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
+    folder = tmp_path_factory.mktemp("hall")
+    folder.chmod(0o711)  # the database's user must reach its files
+    with Hall(folder, tables=4, settlers=2).up() as hall:
+        yield hall
+
+
+@pytest.fixture
+def hall(_hall: Hall) -> Hall:
+    """A running service with two settling workers, everybody back from the test before."""
+    _hall.ready()
+    return _hall
