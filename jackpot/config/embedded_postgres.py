@@ -106,7 +106,10 @@ class EmbeddedPostgres:
                 self._launch()
                 started = True
             self._wait(timeout)
-            self._furnish()
+            try:
+                self._furnish()
+            except psycopg.OperationalError as error:  # it died again at once, or lets nobody in
+                raise DatabaseProblem(f"PostgreSQL answered and then did not: {error}") from error
             return started
 
     def stop(self, timeout: float = 60) -> None:
