@@ -145,6 +145,9 @@ def test_every_hand_of_a_shoe_is_counted(decks: int) -> None:
         ("As 9d 8d 2c", "As 9d"),  # 10 before 11
         ("9d 8d Kc 2h", "9d 8d"),  # 11
         ("9d 8d 4c 3c", "9d 8d"),
+        ("9d 8d Kc 3c", "9d 8d"),  # 11 before 12
+        ("Jd Tc 9s 8s", "9s 8s"),  # and before 13, where unsuited jack-ten is
+        ("Kd Tc 9s 2s", "9s 2s"),  # 12 before 14, where unsuited king-ten is
         ("Kd 4d 9c 8h", "Kd 4d"),  # 12 before 13
         ("Kd 4d Qc 9c", "Kd Qc"),  # 6 before 12
         ("Kd 4d 9c 6c", "Kd 4d"),

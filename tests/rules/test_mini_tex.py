@@ -74,6 +74,7 @@ def against(result: str, *, qualifies: bool = True) -> Lines:
         ("9c 2h", "Kd 9h 3s", "As 6c", "pair", "win", True),  # the dealer's ace-king just qualifies
         ("9c 2h", "Kd 9h 3s", "Qs Tc", "pair", "win", False),
         ("9c 2h", "Kd 9h 3s", "Ts 6c", "pair", "win", False),
+        ("9c 2h", "Qd 9h 3s", "As 6c", "pair", "win", False),  # ace-queen does not
         ("8c 2h", "Kd Jh 3s", "Ts 6c", "high_card", "lose", False),  # lower loses, qualified or not
         ("8c 2h", "Kd Jh 3s", "8s 4d", "high_card", "push", False),  # K-J-8 each; a tie pushes, qualified or not
         ("Ac 5h", "Kd Jh 3s", "As 4d", "high_card", "push", True),
@@ -205,6 +206,12 @@ def test_a_folded_suited_ace_king_queen_earns_no_ante_bonus() -> None:
 )
 def test_what_may_be_wagered(terms: TableTerms, wagers: dict[str, Any], expected: list[str]) -> None:
     assert reasons(terms, message(seat(1, "9c 2h", **wagers), community="Kd 9h 3s", dealer="As 6c")) == expected
+
+
+def test_a_void_round_is_held_for_a_street_without_the_one_before(terms: TableTerms) -> None:
+    for wagers, expected in (({"ante": 500, "river": 500}, ["wager_out_of_order"]), ({"ante": 500, "flop": 500}, [])):
+        sent = message(seat(1, "9c 2h", **wagers), irregularities=[report("shoe_failed")])
+        assert reasons(terms, sent) == expected
 
 
 def test_the_ante_cannot_be_folded(terms: TableTerms) -> None:
