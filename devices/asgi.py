@@ -81,7 +81,9 @@ class Posting:
         await send({"type": "http.response.body", "body": content})
 
     async def _post(self, headers: dict[bytes, bytes], body: bytes) -> tuple[int, bytes, bytes, list[Any]]:
-        known = await asyncio.to_thread(directory.current) if directory.is_stale() else directory.current()
+        known = directory.kept()
+        if known is None:
+            known = await asyncio.to_thread(directory.current)
         caller = directory.caller(headers.get(b"authorization", b"").decode("latin-1"), known)
         if caller is None:
             refused = Problem(401, "unknown_key", "a device key is required: Authorization: Api-Key KEY")

@@ -17,6 +17,7 @@ from tables.rules import door
 from tables.rules.door import Refusal
 
 MOST_MESSAGES = 1_000
+MOST_NUMBER = 2**63 - 1  # what a device's own number of a message is stored in
 
 encode = msgspec.json.Encoder(order="sorted").encode
 decode_value = msgspec.json.Decoder().decode
@@ -93,7 +94,7 @@ class Post:
 
 def read(body: bytes, caller: Caller, directory: Directory, received_at: datetime) -> Post | Problem:
     """Read a post; a Problem where all of it is refused. Each message is judged at the door by itself."""
-    single = not body.lstrip()[:1] == b"["
+    single = body.lstrip()[:1] != b"["
     try:
         raws = [body] if single else [bytes(raw) for raw in decode_array(body)]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -145,6 +146,8 @@ def _item(
     if isinstance(message, Refusal):
         table = value.get("table") if isinstance(value, dict) else None
         return Item(message.round, table if isinstance(table, str) else None, refusal=message)
+    if message.sequence is not None and message.sequence > MOST_NUMBER:
+        return Item(message.round, message.table, refusal=Refusal("invalid_value", "/sequence", message.round))
     address = directory.addresses[message.table]
     return Item(
         message.round,

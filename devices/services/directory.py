@@ -54,14 +54,17 @@ _reading = Lock()
 def current() -> Directory:
     """The directory, not older than a second. One thread reads it anew, the others wait for it."""
     with _reading:
-        if is_stale():
-            _kept[:] = [_read()]
-        return _kept[0]
+        found = kept()
+        if found is None:
+            found = _read()
+            _kept[:] = [found]
+        return found
 
 
-def is_stale() -> bool:
-    """Whether `current` would read the database."""
-    return not _kept or time.monotonic() - _kept[0].read_at >= FRESH_SECONDS
+def kept() -> Directory | None:
+    """The directory where it can be had without reading the database and without waiting; else None."""
+    found = next(iter(_kept), None)
+    return found if found is not None and time.monotonic() - found.read_at < FRESH_SECONDS else None
 
 
 def forget() -> None:
