@@ -75,12 +75,22 @@ def databases() -> Databases:
 
 
 @pytest.fixture(scope="session")
-def floored(databases: Databases, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
-    """A database with the floor of `house`, which nobody changes."""
+def migrated(databases: Databases, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+    """A migrated database without a floor."""
     with django_db_blocker.unblock():
         name = databases.create()
         with databases.entered(name):
             call_command("migrate", verbosity=0)
+        yield name
+        databases.drop(name)
+
+
+@pytest.fixture(scope="session")
+def floored(databases: Databases, migrated: str, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
+    """A database with the floor of `house`, which nobody changes."""
+    with django_db_blocker.unblock():
+        name = databases.create(like=migrated)
+        with databases.entered(name):
             floors.install(FLOOR, at=OPENED)
         yield name
         databases.drop(name)

@@ -22,7 +22,7 @@ from tests.services.house import ALONE, FLOOR, OPENED, House, forget, message, r
 
 LATER = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
-# Whatever installing writes, and the counters that only installing moves.
+# Whatever installing writes.
 CONFIGURATION = (
     "accounting_property", "accounting_stream", "accounting_account", "accounting_event", "accounting_transfer",
     "accounting_total", "accounting_gamingday", "accounting_auditrecord", "jackpot_link", "jackpot_level",
@@ -31,23 +31,10 @@ CONFIGURATION = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def bare(databases: Databases, floored: str, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
-    """A migrated database without a floor."""
-    with django_db_blocker.unblock():
-        name = databases.create(like=floored)
-        with databases.entered(name), transaction.atomic():
-            run("SET LOCAL session_replication_role = replica")
-            for table in CONFIGURATION:
-                run(f"DELETE FROM {table}")
-        yield name
-        databases.drop(name)
-
-
 @pytest.fixture
-def empty(databases: Databases, bare: str, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+def empty(databases: Databases, migrated: str, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
     """No floor at all; rolled back."""
-    with django_db_blocker.unblock(), databases.entered(bare), transaction.atomic():
+    with django_db_blocker.unblock(), databases.entered(migrated), transaction.atomic():
         yield
         transaction.set_rollback(True)
 
