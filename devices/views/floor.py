@@ -1,7 +1,7 @@
 """The floor: every link with its live meters and tables, the last rounds, hits and what waits for a supervisor."""
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -18,6 +18,7 @@ from tables.queries.floor import RoundLine
 ROUNDS_SHOWN = 20
 HITS_SHOWN = 10
 TABLE_ROUNDS_SHOWN = 50
+NEWEST = (datetime.max.replace(tzinfo=UTC), 0)
 
 
 @page("floor")
@@ -55,25 +56,33 @@ def _now() -> dict[str, Any]:
 @page("floor")
 def table(request: HttpRequest, code: str) -> HttpResponse:
     """One table and its rounds, newest first."""
-    now = timezone.now()
-    shown = next((table for table in tables_queries.tables_now(day_began(now)) if table.code == code), None)
+    shown = next((table for table in tables_queries.tables_now(day_began(timezone.now())) if table.code == code), None)
     if shown is None:
         raise Http404(f"no table {code}")
     before = request.GET.get("before", "")
-    try:
-        until = datetime.fromisoformat(before) if before else now + timedelta(days=1)
-    except ValueError:
-        raise Http404(f"{before} is no time") from None
-    if until.tzinfo is None:
-        raise Http404(f"{before} has no offset")
-    rounds = with_boards(tables_queries.rounds_of_table(code, before=until, limit=TABLE_ROUNDS_SHOWN + 1))
+    rounds = with_boards(
+        tables_queries.rounds_of_table(code, before=_key(before) if before else NEWEST, limit=TABLE_ROUNDS_SHOWN + 1)
+    )
+    last = rounds[TABLE_ROUNDS_SHOWN - 1] if len(rounds) > TABLE_ROUNDS_SHOWN else None
     context = {
         "table": shown,
         "rounds": rounds[:TABLE_ROUNDS_SHOWN],
-        "before": before,
-        "older": rounds[TABLE_ROUNDS_SHOWN - 1].dealt_at.isoformat() if len(rounds) > TABLE_ROUNDS_SHOWN else None,
+        "before": before.partition("/")[0],
+        "older": f"{last.dealt_at.isoformat()}/{last.sequence}" if last else None,
     }
     return render(request, "floor/table.html", context)
+
+
+def _key(text: str) -> tuple[datetime, int]:
+    """The place in a table's rounds that a page's address names: a deal and a stream sequence."""
+    at, _, sequence = text.partition("/")
+    try:
+        deal, number = datetime.fromisoformat(at), int(sequence)
+    except ValueError:
+        raise Http404(f"{text} is no place in a table's rounds") from None
+    if deal.tzinfo is None or not 0 <= number < 2**63:
+        raise Http404(f"{text} is no place in a table's rounds")
+    return deal, number
 
 
 def with_boards(rounds: list[RoundLine]) -> list[RoundLine]:

@@ -115,7 +115,7 @@ OF_TABLE = """
     FROM tables_table tabl
     JOIN tables_round round ON round.table_id = tabl.id
     JOIN accounting_stream stream ON stream.id = round.stream_id
-    WHERE tabl.code = %s AND round.dealt_at < %s
+    WHERE tabl.code = %s AND (round.dealt_at, round.sequence) < (%s, %s)
     ORDER BY round.dealt_at DESC, round.sequence DESC LIMIT %s
 """
 
@@ -127,10 +127,10 @@ def last_rounds(*, limit: int = 20) -> list[RoundLine]:
         return [_line(row) for row in cursor.fetchall()]
 
 
-def rounds_of_table(table: str, *, before: datetime, limit: int = 50) -> list[RoundLine]:
-    """The rounds of one table, newest first, dealt before an instant."""
+def rounds_of_table(table: str, *, before: tuple[datetime, int], limit: int = 50) -> list[RoundLine]:
+    """The rounds of one table, newest first, below a deal and its stream sequence."""
     with connection.cursor() as cursor:
-        cursor.execute(OF_TABLE, [table, before, limit])
+        cursor.execute(OF_TABLE, [table, *before, limit])
         return [_line(row) for row in cursor.fetchall()]
 
 

@@ -178,6 +178,16 @@ def test_payouts_are_filtered_and_paged_by_key(house: House, signed_in: SignedIn
     assert "1 payout" not in text_of(client.get("/payouts/", {"min": "1,000"}))
 
 
+def test_a_tables_rounds_are_all_there_though_dealt_at_one_instant(house: House, signed_in: SignedIn) -> None:
+    house.play(*(message(f"p-{number:03}") for number in range(120)))
+    client, page, seen = signed_in(), f"/floor/tables/{LINKED}/", []
+    while page:
+        body = client.get(page).content.decode()
+        seen += re.findall(r">(p-\d+)</a>", body)
+        page = "".join(re.findall(r'rel="next" href="([^"]+)"', body))
+    assert seen == [f"p-{number:03}" for number in reversed(range(120))]
+
+
 @pytest.mark.parametrize(
     ("name", "typed"),
     [("min", "-1"), ("max", "1.234"), ("from", "yesterday"), ("seat", "x"), ("kind", "none"), ("cursor", "x")],
