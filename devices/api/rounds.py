@@ -1,5 +1,6 @@
 """Rounds over HTTP: posting them, one round, and the rounds of a stream in its order (CONTRACT §5)."""
 
+import re
 from typing import Any
 
 from django.http import HttpResponse
@@ -20,6 +21,7 @@ from devices.services.directory import Caller
 
 MOST = 1_000
 USUAL = 100
+WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 
 
 class Receipt(serializers.Serializer[Any]):
@@ -91,7 +93,7 @@ def whole(request: Request, name: str, default: int, *, least: int = 0, most: in
     text = request.query_params.get(name)
     if text is None:
         return default
-    if not (text.isascii() and text.lstrip("-").isdigit() and len(text) < 20 and least <= int(text) <= most):
+    if not (WHOLE.fullmatch(text) and least <= int(text) <= most):
         raise ValidationError({name: f"a whole number from {least} to {most} is expected"})
     return int(text)
 
