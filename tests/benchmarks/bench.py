@@ -7,17 +7,32 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.benchmarks import intake, report, settle
+from tests.benchmarks import growth, history, intake, latency, memory, replay, report, settle
 from tests.benchmarks.report import Figures
 from tests.benchmarks.servers import hall
 
 SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
     "settle": settle.run,
     "intake": intake.run,
+    "latency": latency.run,
+    "growth": growth.run,
+    "history": history.run,
+    "replay": replay.run,
+    "memory": memory.run,
+}
+FAR: dict[str, dict[str, Any]] = {
+    "growth": {"history": (10_000, 1_000_000, 10_000_000)},
+    "history": {"payouts": 10_000_000},
 }
 SHORT: dict[str, dict[str, Any]] = {
     "settle": {"rounds": 2_000, "peer_rounds": 60, "times": 1},
     "intake": {"single": 200, "peer_single": 40, "arrays": 1_000, "times": 1},
+    "latency": {"rates": (50,), "seconds": 2.0},
+    "growth": {"history": (500, 2_000), "tables": (1, 5), "links": (1, 2), "workers": (1, 2), "base": 500, "rounds": 200,
+               "single": 20, "times": 1},
+    "history": {"payouts": 3_000, "base": 500, "pages": 3, "export": 500},
+    "replay": {"rounds": 500, "times": 1},
+    "memory": {"rounds": 1_000},
 }
 
 
@@ -25,10 +40,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `manage.py bench`."""
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SUBJECTS)}; default all")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every figure into a file")
+    parser.add_argument("--far", action="store_true", help="10,000,000 rounds and payouts of history: 45 GB and most of an hour")
     parser.add_argument("--short", action="store_true", help="a minute's worth: shows that it works, not how fast it is")
 
 
-def run(names: list[str], *, file: Path | None = None, short: bool = False) -> list[Figures]:
+def run(names: list[str], *, file: Path | None = None, short: bool = False, far: bool = False) -> list[Figures]:
     """Run subjects, one after the other; each table is shown as soon as it is there."""
     for name in names:
         if name not in SUBJECTS:
@@ -43,7 +59,7 @@ def run(names: list[str], *, file: Path | None = None, short: bool = False) -> l
         report.describe(console, title, facts)
     found: list[Figures] = []
     for name in names or SUBJECTS:
-        for figures in SUBJECTS[name](**(SHORT[name] if short else {})):
+        for figures in SUBJECTS[name](**(SHORT[name] if short else FAR.get(name, {}) if far else {})):
             found.append(figures)
             console.print(figures.shown())
     if file is not None:

@@ -107,6 +107,13 @@ class Hall:
             cwd=ROOT, env=self.environment(database, role="settle"), stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
+    def finish_inside(self, process: subprocess.Popen[str]) -> Any:
+        """What a process that was started so has measured."""
+        said, _ = process.communicate()
+        if process.returncode:
+            raise NotStarted(f"a measuring process ended with exit code {process.returncode}")
+        return json.loads(said.splitlines()[-1])
+
     def cpu_seconds(self) -> float:
         """What the server's processes have used so far, those that ended included."""
         server = self.postgres.process()

@@ -24,4 +24,4 @@ class Command(BaseCommand):
         """Run them."""
         from tests.benchmarks import bench
 
-        bench.run(options["names"], file=options["json"], short=options["short"])
+        bench.run(options["names"], file=options["json"], short=options["short"], far=options["far"])
