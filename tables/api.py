@@ -55,8 +55,8 @@ class Csv(BaseRenderer):
     charset = "utf-8"
 
     def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
-        """Only an error comes here: its words."""
-        return str(data).encode()
+        """Only an error comes here, and an error is JSON whatever was asked for."""
+        return bytes(JSONRenderer().render(data))
 
 
 class Line:

@@ -1,15 +1,25 @@
 """The API of rounds, streams and health (CONTRACT §5)."""
 
-from django.urls import path
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
 
 from devices.api.explanations import Explanation
 from devices.api.health import health
 from devices.api.rounds import OneRound, Rounds, StreamEvents
 
+
+class Anything(StringConverter):
+    """A controller's own words: any signs at all, slashes and line breaks among them."""
+
+    regex = r"[\s\S]+"
+
+
+register_converter(Anything, "anything")
+
 urlpatterns = [
     path("rounds", Rounds.as_view(), name="rounds"),
-    path("rounds/<path:path>", OneRound.as_view(), name="round"),
-    path("payouts/<path:payout_id>/explanation", Explanation.as_view(), name="payout-explanation"),
-    path("streams/<path:code>/events", StreamEvents.as_view(), name="stream-events"),
+    path("rounds/<anything:path>", OneRound.as_view(), name="round"),
+    path("payouts/<anything:payout_id>/explanation", Explanation.as_view(), name="payout-explanation"),
+    path("streams/<anything:code>/events", StreamEvents.as_view(), name="stream-events"),
     path("health", health, name="health"),
 ]
