@@ -14,12 +14,13 @@ from typing import Any
 
 import msgspec
 import structlog
-from django.db import DatabaseError
+from django.db import DatabaseError, connections
 
 from devices.gathering import Gatherer
 from devices.posting import Answer, Problem, answer, read
 from devices.queries import settlements
 from devices.services import directory, inbox, wakes
+from devices.services.directory import Directory
 from devices.services.inbox import ACCEPTED, Arrival, Verdict
 from jackpot.services.listening import HUB
 
@@ -43,6 +44,13 @@ PREFER_WAIT = re.compile(rb"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
 def _accept(posts: list[list[Arrival]]) -> list[list[Verdict]]:
     verdicts = iter(inbox.accept(list(chain.from_iterable(posts))))
     return [[next(verdicts) for _ in post] for post in posts]
+
+
+def _directory() -> Directory:
+    try:
+        return directory.current()
+    finally:
+        connections.close_all()  # any thread may be asked; one that kept a connection would fail with it when that dies
 
 
 def _look(message_ids: list[int]) -> list[bytes | None]:
@@ -83,7 +91,7 @@ class Posting:
     async def _post(self, headers: dict[bytes, bytes], body: bytes) -> tuple[int, bytes, bytes, list[Any]]:
         known = directory.kept()
         if known is None:
-            known = await asyncio.to_thread(directory.current)
+            known = await asyncio.to_thread(_directory)
         caller = directory.caller(headers.get(b"authorization", b"").decode("latin-1"), known)
         if caller is None:
             refused = Problem(401, "unknown_key", "a device key is required: Authorization: Api-Key KEY")
