@@ -4,8 +4,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
@@ -17,6 +19,7 @@ from tables.queries.floor import RoundLine
 
 ROUNDS_SHOWN = 20
 HITS_SHOWN = 10
+MADE_ANEW_SECONDS = 1
 TABLE_ROUNDS_SHOWN = 50
 NEWEST = (datetime.max.replace(tzinfo=UTC), 0)
 
@@ -29,8 +32,15 @@ def floor(request: HttpRequest) -> HttpResponse:
 
 @page("floor")
 def floor_now(request: HttpRequest) -> HttpResponse:
-    """What the floor page reads anew while it is open: rounds, tables, hits and holds in one answer."""
-    return render(request, "floor/now.html", _now())
+    """What the floor page reads anew while it is open: rounds, tables, hits and holds in one answer.
+
+    It is the same for everybody, and made once a second however many are looking.
+    """
+    kept: str | None = cache.get("floor-now")
+    if kept is None:
+        kept = render_to_string("floor/now.html", _now())
+        cache.set("floor-now", kept, MADE_ANEW_SECONDS)
+    return HttpResponse(kept)
 
 
 def _now() -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.core.cache import cache
 from django.test import Client
 
 from accounting.rules.people import ROLES
@@ -18,6 +19,12 @@ def person(username: str, *roles: str) -> User:
     user = User.objects.create_user(username, password=PASSWORD)
     user.groups.set([Group.objects.get_or_create(name=role)[0] for role in roles])
     return user
+
+
+@pytest.fixture(autouse=True)
+def _nothing_kept_by_pages() -> None:
+    """What pages keep for a second does not pass from one test to the next."""
+    cache.clear()
 
 
 SignedIn = Callable[..., Client]
