@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from django.db.models import Max, Q, Sum
+from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
-from accounting.models import Account, AuditRecord, Event, GamingDay, Property, Stream, Total, Transfer
+from accounting.models import Account, AuditRecord, Event, GamingDay, Property, Stream, Transfer
 
 
 class NoProperty(LookupError):
@@ -71,11 +71,6 @@ def days_around(day: date) -> tuple[date | None, date | None]:
 def closed_at(day: date) -> datetime | None:
     """When a gaming day was closed, None while it is open."""
     return GamingDay.objects.filter(date=day).values_list("closed_at", flat=True).first()
-
-
-def last_day() -> date | None:
-    """The latest gaming day with anything booked on it."""
-    return Total.objects.aggregate(last=Max("gaming_date"))["last"]
 
 
 def stream_heads() -> list[tuple[str, int, str]]:

@@ -151,9 +151,3 @@ def negated(cents: int) -> int:
 def minus(cents: int, other_cents: int) -> int:
     """The difference of two amounts."""
     return cents - other_cents
-
-
-@register.filter
-def item(mapping: Any, key: str) -> Any:
-    """The entry of a mapping under a key that is itself a variable; None when there is none."""
-    return mapping.get(key) if mapping else None

@@ -60,7 +60,6 @@
         part.querySelectorAll(".live").forEach(function (sign) {
           if (sign.dataset.live !== state) { sign.dataset.live = state; sign.textContent = state; }
         });
-        part.classList.toggle("stale-meters", state !== "live");
       });
     }
     function listen() {
