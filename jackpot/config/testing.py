@@ -16,8 +16,13 @@ CHECKS = (
     ("types", ["-m", "mypy", "."]),
     ("migrations", ["manage.py", "makemigrations", "--check", "--dry-run"]),
 )
-PARALLEL = ["-n", "2", "--dist", "loadgroup", "-m", "not alone"]
-ALONE = ["-m", "alone"]
+# A browser keeps an event loop running in its process, where no other test may start one.
+RUNS = (
+    ("tests", ["-n", "2", "--dist", "loadgroup", "-m", "not alone and not browser"]),
+    ("tests in a browser", ["-q", "-m", "browser"]),
+    ("tests that need the machine to themselves", ["-q", "-m", "alone"]),
+)
+NOTHING_CHOSEN = 5
 
 
 def run(arguments: list[str]) -> int:
@@ -26,10 +31,7 @@ def run(arguments: list[str]) -> int:
         return _pytest(arguments)
     failed = [name for name, command in CHECKS if _step(name, command)]
     ensure_chromium()
-    if _pytest([*ALONE, "-q"]) not in (0, 5):  # 5: there are none
-        failed.append("tests that need the machine to themselves")
-    if _pytest(PARALLEL):
-        failed.append("tests")
+    failed += [name for name, arguments in RUNS if _pytest(list(arguments)) not in (0, NOTHING_CHOSEN)]
     if failed:
         print(f"\nNot well: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0

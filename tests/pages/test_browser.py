@@ -16,6 +16,8 @@ from tests.conftest import Service
 from tests.pages.conftest import PASSWORD, person
 from tests.services.house import FLOOR, OPENED, House, message, royal, seat, two_hits
 
+pytestmark = pytest.mark.browser
+
 CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 
 
