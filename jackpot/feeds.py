@@ -45,8 +45,22 @@ def _read(link_id: int, after_sequence: int) -> LinkReading:
 read_link = sync_to_async(_read, thread_sensitive=False)
 
 
-# Events with their sequences; None says that the browser is cut off.
-Waiting = asyncio.Queue[tuple[int, str] | None]
+@dataclass(frozen=True, slots=True)
+class Told:
+    """An event under way to everybody: what changed after stream sequence `after`, as it stands at `sequence`.
+
+    `afresh` when it is news although the sequence did not move, as a link that closes is. The text may be empty: then it
+    only says from where on changes are told.
+    """
+
+    after: int
+    sequence: int
+    text: str
+    afresh: bool = False
+
+
+# None says that the browser is cut off.
+Waiting = asyncio.Queue[Told | None]
 
 
 @dataclass(slots=True)
@@ -71,8 +85,9 @@ class Feed:
             yield "retry: 1000\n\n"
             for _, first in worded(self.link, now, with_state=True):
                 yield first
+            read = reached = now.sequence
             while True:
-                event: tuple[int, str] | None
+                event: Told | None
                 try:
                     event = await asyncio.wait_for(asyncio.ensure_future(queue.get()), COMMENT_SECONDS)
                 except TimeoutError:
@@ -80,8 +95,15 @@ class Feed:
                     continue
                 if event is None:
                     return
-                if event[0] > now.sequence or "event: state" in event[1]:
-                    yield event[1]
+                if event.after > reached:
+                    # Changes are told from a later moment than was read here: what lies between is read as well.
+                    now = await read_link(self.link_id, reached)
+                    for _, missed in worded(self.link, now, with_state=True):
+                        yield missed
+                    read = now.sequence
+                reached = max(reached, read, event.sequence)
+                if event.sequence > read or event.afresh:
+                    yield event.text
         finally:
             self.watching.discard(queue)
 
@@ -94,14 +116,16 @@ class Feed:
                 try:
                     if told is None:
                         told = await read_link(self.link_id, 2**62)
+                        self._hand_out(Told(told.sequence, told.sequence, ""))
                     now = await read_link(self.link_id, told.sequence)
                 except DatabaseError as error:
                     log.warning("meters_not_read", link=self.link, error=str(error))
                     await asyncio.sleep(LOOK_AGAIN_SECONDS)
                     continue
                 if (now.sequence, now.state) != (told.sequence, told.state):
-                    for event in worded(self.link, now, with_state=now.state != told.state):
-                        self._hand_out(event)
+                    turned = now.state != told.state
+                    for sequence, text in worded(self.link, now, with_state=turned):
+                        self._hand_out(Told(told.sequence, sequence, text, turned and "event: hit" not in text))
                     told = now
                 try:
                     await asyncio.wait_for(heard.wait(), LOOK_AGAIN_SECONDS)
@@ -111,7 +135,7 @@ class Feed:
         finally:
             HUB.unsubscribe(self.stream_id, heard)
 
-    def _hand_out(self, event: tuple[int, str]) -> None:
+    def _hand_out(self, event: Told) -> None:
         for queue in list(self.watching):
             try:
                 queue.put_nowait(event)
