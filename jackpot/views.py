@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -117,7 +117,7 @@ def _watchable(request: HttpRequest) -> tuple[HttpResponse | None, list[tuple[st
         connections.close_all()  # a stream that stays open must not keep a connection
 
 
-async def merged(sources: list[AsyncIterator[str]]) -> AsyncIterator[str]:
+async def merged(sources: list[AsyncIterator[str]]) -> AsyncGenerator[str, None]:
     """The events of several streams as they come, without their ids: sequences of different streams do not compare.
 
     It ends when any of them ends, so that the browser asks for all of them anew.
@@ -129,7 +129,9 @@ async def merged(sources: list[AsyncIterator[str]]) -> AsyncIterator[str]:
             async for event in source:
                 await heard.put(re.sub(r"(?m)^id: .*\n", "", event))
         finally:
-            await heard.put(None)
+            if isinstance(source, AsyncGenerator):
+                await source.aclose()  # at once: a feed that nobody watches stops reading
+        await heard.put(None)
 
     pumps = [asyncio.create_task(pump(source)) for source in sources]
     try:
@@ -138,6 +140,7 @@ async def merged(sources: list[AsyncIterator[str]]) -> AsyncIterator[str]:
     finally:
         for task in pumps:
             task.cancel()
+        await asyncio.gather(*pumps, return_exceptions=True)
 
 
 def sign(request: HttpRequest, code: str) -> HttpResponse:
