@@ -2,7 +2,7 @@
 
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,9 +26,15 @@ ATTEMPT = """
     SELECT stream_id, receipt, position, 1 FROM devices_queued WHERE stream_id = %s ORDER BY receipt, position LIMIT 1
     ON CONFLICT (stream_id) DO UPDATE SET receipt = excluded.receipt, position = excluded.position,
         attempts = CASE WHEN (attempt.receipt, attempt.position) = (excluded.receipt, excluded.position)
-            THEN attempt.attempts + 1 ELSE 1 END
+            THEN attempt.attempts + %s ELSE 1 END
     RETURNING attempts
 """
+# Held by the session from the attempt until it is over, for between the two the stream's row is free. Another worker who
+# counted an attempt then would make a message suspicious that has killed nobody. It ends with the session, however that
+# ends; a session that falls silent here is ended by idle_session_timeout.
+TRY_ALONE = "SELECT pg_try_advisory_lock(%s)"
+OVER = "SELECT pg_advisory_unlock(%s)"
+ATTEMPTING = 0x6A61636B << 32  # with the stream's id the name of that lock
 TAKE = """
     SELECT message.id, message.table_id, message.reference, message.received_at, message.raw, message.digest,
         queued.receipt, queued.position
@@ -37,6 +43,10 @@ TAKE = """
 """
 WAITING = "SELECT count(*) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT %s) AS waiting"
 DONE = "DELETE FROM devices_queued WHERE stream_id = %s AND (receipt, position) <= (%s, %s)"
+
+# Streams whose last attempt by this process the database's own trouble ended: that is no evidence against a message, so
+# the next attempt is not counted.
+_excused: set[int] = set()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +64,16 @@ def settle_next(stream_id: int, *, clock: Callable[[], datetime], limit: int = B
     A batch that the database refuses, or that its worker did not survive more than once, is halved until the message at
     fault stands alone and fails alone; that one is held `processing_error`, the rest flows.
     """
-    attempts = _attempt(stream_id)
-    if attempts is None:
-        return Taken(Batch(), busy=True)
-    if attempts == 0:
-        return Taken(Batch())
+    with _alone_at(stream_id) as alone:
+        attempts = _attempt(stream_id) if alone else None
+        if attempts is None:
+            return Taken(Batch(), busy=True)
+        if attempts == 0:
+            return Taken(Batch())
+        return _settle_suspiciously(stream_id, limit, clock=clock, attempts=attempts)
+
+
+def _settle_suspiciously(stream_id: int, limit: int, *, clock: Callable[[], datetime], attempts: int) -> Taken:
     size, hold_for = limit, ""
     halvings = attempts - DEATHS_UNTIL_SUSPECT
     if halvings > 0:
@@ -71,12 +86,26 @@ def settle_next(stream_id: int, *, clock: Callable[[], datetime], limit: int = B
             return _settle(stream_id, size, at=clock(), hold_for=hold_for)
         except DatabaseError as error:
             terms.forget()
+            if _is_trouble(error):
+                _excused.add(stream_id)
             if hold_for or not _is_refusal(error):
                 raise
             size = min(size, _waiting(stream_id, size))
             if size <= 1:
                 hold_for = str(error)
             size = max(1, size // 2)
+
+
+@contextmanager
+def _alone_at(stream_id: int) -> Iterator[bool]:
+    """Whether no other worker that lives is at this stream; it is kept from all others while this lasts."""
+    ((alone,),) = execute(TRY_ALONE, [ATTEMPTING + stream_id])
+    try:
+        yield alone
+    finally:
+        if alone:
+            with suppress(DatabaseError):  # the session is gone, and the lock with it
+                execute(OVER, [ATTEMPTING + stream_id])
 
 
 def _waiting(stream_id: int, most: int) -> int:
@@ -90,13 +119,23 @@ def _is_refusal(error: DatabaseError) -> bool:
     return code[:2] in {"22", "23", "P0"}
 
 
+def _is_trouble(error: DatabaseError) -> bool:
+    """Whether the database says that it was in trouble itself: stopping, full, read-only, out of connections, locked.
+
+    A connection that broke without a word is not counted here: a message may have brought the server down.
+    """
+    code = getattr(error.__cause__, "sqlstate", None) or ""
+    return code[:2] in {"40", "55", "57", "58"} or code in {"25006", "25P03", "53100", "53300"}
+
+
 def _attempt(stream_id: int) -> int | None:
     """Commit that the front of the queue is being tried: its number of tries; 0 when nothing waits, None when busy."""
     with transaction.atomic():
         if not execute(LOCK, [stream_id]):
             return None
         execute("SET LOCAL synchronous_commit TO off")
-        tries = execute(ATTEMPT, [stream_id])
+        tries = execute(ATTEMPT, [stream_id, 0 if stream_id in _excused else 1])
+    _excused.discard(stream_id)
     return int(tries[0][0]) if tries else 0
 
 

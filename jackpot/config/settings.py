@@ -104,7 +104,8 @@ if ROLE == "web":
     _options["pool"] = {"min_size": 2, "max_size": int(os.environ.get("JACKPOT_POOL", "16")), "timeout": 5}
 elif ROLE == "settle":
     # Cut off with a stream's lock in hand, a settling worker is let go within seconds (ARCHITECTURE §8).
-    _options["options"] = "-c idle_in_transaction_session_timeout=1500"
+    # Between transactions it is idle for a second at most, from sweep to sweep.
+    _options["options"] = "-c idle_in_transaction_session_timeout=1500 -c idle_session_timeout=15000"
     _options["tcp_user_timeout"] = 3000
     DATABASES["default"]["CONN_MAX_AGE"] = None
 elif ROLE == "work":
