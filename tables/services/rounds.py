@@ -76,7 +76,8 @@ def dated(message: RoundMessage, received_at: datetime, table: TableInForce) -> 
     """Date a round by its deal, or by receipt when it was dealt in the future or before the table existed."""
     dealt_at = instant(message.dealt_at)
     misdated = dealt_at > received_at + AHEAD_AT_MOST or dealt_at < table.opened_at
-    return Dated(dealt_at, received_at if misdated else dealt_at, misdated)
+    # Our own clock may be wrong too: nothing counts before the table was there.
+    return Dated(dealt_at, max(received_at, table.opened_at) if misdated else dealt_at, misdated)
 
 
 def pipeline_reasons(message: RoundMessage, table: TableInForce, in_force: StreamTerms) -> tuple[str, ...]:
