@@ -1,6 +1,7 @@
 """`manage.py bench`: run the subjects asked for and show their tables."""
 
 import argparse
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,11 @@ from tests.benchmarks.servers import hall
 
 SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
     "settle": settle.run,
-    "intake": intake.run,
-    "latency": latency.run,
     "growth": growth.run,
     "history": history.run,
     "replay": replay.run,
+    "intake": intake.run,
+    "latency": latency.run,
     "memory": memory.run,
 }
 FAR: dict[str, dict[str, Any]] = {
@@ -25,11 +26,11 @@ FAR: dict[str, dict[str, Any]] = {
     "history": {"payouts": 10_000_000},
 }
 SHORT: dict[str, dict[str, Any]] = {
-    "settle": {"rounds": 2_000, "peer_rounds": 60, "times": 1},
-    "intake": {"single": 200, "peer_single": 40, "arrays": 1_000, "times": 1},
+    "settle": {"rounds": 1_000, "peer_rounds": 40, "times": 1},
+    "intake": {"single": 100, "peer_single": 20, "arrays": 400, "times": 1},
     "latency": {"rates": (50,), "seconds": 2.0},
-    "growth": {"history": (500, 2_000), "tables": (1, 5), "links": (1, 2), "workers": (1, 2), "base": 500, "rounds": 200,
-               "single": 20, "times": 1},
+    "growth": {"history": (300,), "tables": (20,), "links": (2,), "workers": (2,), "base": 300, "rounds": 100,
+               "single": 10, "times": 1},
     "history": {"payouts": 3_000, "base": 500, "pages": 3, "export": 500},
     "replay": {"rounds": 500, "times": 1},
     "memory": {"rounds": 1_000},
@@ -53,15 +54,19 @@ def run(names: list[str], *, file: Path | None = None, short: bool = False, far:
     if console.width < 130:
         console = Console(width=130)  # a table that is folded cannot be read
     about = {"machine": report.machine()}
-    with hall() as place, place.connect("postgres") as server:
-        about["server"] = report.server_settings(server)
-    for title, facts in about.items():
-        report.describe(console, title, facts)
     found: list[Figures] = []
-    for name in names or SUBJECTS:
-        for figures in SUBJECTS[name](**(SHORT[name] if short else FAR.get(name, {}) if far else {})):
-            found.append(figures)
-            console.print(figures.shown())
+    with hall() as place:
+        with place.connect("postgres") as server:
+            about["server"] = report.server_settings(server)
+        for title, facts in about.items():
+            report.describe(console, title, facts)
+        for name in names or SUBJECTS:
+            began = time.monotonic()
+            chosen = SHORT[name] if short else FAR.get(name, {}) if far else {}
+            for figures in SUBJECTS[name](place, **chosen):
+                found.append(figures)
+                console.print(figures.shown())
+            console.print(f"{name}: {time.monotonic() - began:.0f} s\n")
     if file is not None:
         report.write(file, found, about)
     return found

@@ -68,8 +68,11 @@ def fill(connection: psycopg.Connection[Any], *, rounds: int) -> int:
             "copy": copy, "stream": stream, "last": last, "last_message": last_message,
             "sequences": copy * last, "messages": copy * last_message,
         }  # fmt: skip
-        times = _row(connection, "SELECT now() - make_interval(hours => %s), make_interval(secs => %s), make_interval(hours => %s)",
-                     [hours, 3600.0 / last, hours])  # fmt: skip
+        times = _row(
+            connection,
+            "SELECT now() - make_interval(hours => %s), make_interval(secs => %s), make_interval(hours => %s)",
+            [hours, 3600.0 / last, hours],
+        )
         values |= dict(zip(("start", "step", "back"), times, strict=True))
         with connection.transaction():
             for statement in COPIES:

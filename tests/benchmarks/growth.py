@@ -9,7 +9,7 @@ from typing import Any
 from tests.benchmarks import floor
 from tests.benchmarks.fill import fill
 from tests.benchmarks.report import Figures, median
-from tests.benchmarks.servers import Hall, hall
+from tests.benchmarks.servers import Hall
 from tests.benchmarks.settle import write
 
 FILL_NOTE = (
@@ -19,6 +19,7 @@ FILL_NOTE = (
 
 
 def run(
+    place: Hall,
     *,
     history: tuple[int, ...] = (10_000, 1_000_000),
     tables: tuple[int, ...] = (1, 20, 200),
@@ -30,10 +31,10 @@ def run(
     times: int = 3,
 ) -> list[Figures]:
     """Three tables, one a factor."""
-    with hall() as place:
-        by_history = _by_history(place, history, base, rounds, single, times)
-        by_tables = _by_tables(place, tables, rounds, single, times)
-        by_links = _by_links(place, links, workers, rounds * 4, max(1, times - 1))
+    place.quiet()
+    by_history = _by_history(place, history, base, rounds, single, times)
+    by_tables = _by_tables(place, tables, rounds, single, times)
+    by_links = _by_links(place, links, workers, rounds * 4, max(1, times - 1))
     return [by_history, by_tables, by_links]
 
 

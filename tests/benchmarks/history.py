@@ -4,36 +4,36 @@ from tests.benchmarks import floor
 from tests.benchmarks.fill import fill
 from tests.benchmarks.growth import FILL_NOTE
 from tests.benchmarks.report import Figures
-from tests.benchmarks.servers import hall
+from tests.benchmarks.servers import Hall
 from tests.benchmarks.settle import write
 
 
-def run(*, payouts: int = 1_000_000, base: int = 10_000, pages: int = 100, export: int = 100_000) -> list[Figures]:
+def run(place: Hall, *, payouts: int = 1_000_000, base: int = 10_000, pages: int = 100, export: int = 100_000) -> list[Figures]:
     """Fill until there are about so many payouts, then read."""
     text = floor.floor_text(tables=20)
-    with hall() as place:
-        place.prepare("history", text)
-        place.inside("accept", "history", file=str(write(place, floor.rounds(text, base, prefix="base"))))
-        place.inside("drain", "history")
-        with place.connect("history") as connection:
-            settled, paid = _counts(connection)
-            fill(connection, rounds=int(payouts / paid * settled))
-            settled, paid = _counts(connection)
-            day = connection.execute("SELECT (min(dealt_at) + (max(dealt_at) - min(dealt_at)) / 2)::date FROM tables_payout")
-            middle = str(day.fetchone()[0])  # type: ignore[index]
-        queries = {
-            "newest first": {},
-            "a table and a day": {"table": "MS-007", "from": middle, "to": middle},
-            "a hand (full house)": {"hand": "full_house"},
-            "a rare hand (royal flush)": {"hand": "royal_flush"},
-            "a kind (cover all)": {"kind": "cover_all"},
-            "an amount ($1,000 and more)": {"min_cents": "100000"},
-            "a table and an amount": {"table": "MS-007", "min_cents": "100000"},
-            "a link's level": {"link": "L-000", "kind": "level"},
-        }
-        found = place.inside("pages", "history", queries=queries, times=pages)
-        explained = place.inside("explain", "history", times=pages)
-        exported = place.inside("export", "history", most=export)
+    place.quiet()
+    place.prepare("history", text)
+    place.inside("accept", "history", file=str(write(place, floor.rounds(text, base, prefix="base"))))
+    place.inside("drain", "history")
+    with place.connect("history") as connection:
+        settled, paid = _counts(connection)
+        fill(connection, rounds=int(payouts / paid * settled))
+        settled, paid = _counts(connection)
+        day = connection.execute("SELECT (min(dealt_at) + (max(dealt_at) - min(dealt_at)) / 2)::date FROM tables_payout")
+        middle = str(day.fetchone()[0])  # type: ignore[index]
+    queries = {
+        "newest first": {},
+        "a table and a day": {"table": "MS-007", "from": middle, "to": middle},
+        "a hand (full house)": {"hand": "full_house"},
+        "a rare hand (royal flush)": {"hand": "royal_flush"},
+        "a kind (cover all)": {"kind": "cover_all"},
+        "an amount ($1,000 and more)": {"min_cents": "100000"},
+        "a table and an amount": {"table": "MS-007", "min_cents": "100000"},
+        "a link's level": {"link": "L-000", "kind": "level"},
+    }
+    found = place.inside("pages", "history", queries=queries, times=pages)
+    explained = place.inside("explain", "history", times=pages)
+    exported = place.inside("export", "history", most=export)
     figures = Figures(
         f"history: {paid:,} payouts of {settled:,} rounds, pages of 100",
         ("", "rows found", "p50 ms", "p95 ms", "p99 ms", "most ms"),

@@ -13,7 +13,7 @@ from tests.benchmarks import floor
 from tests.benchmarks.clients import Connection, connected, percentile, request, steadily
 from tests.benchmarks.intake import ROUTE
 from tests.benchmarks.report import Figures
-from tests.benchmarks.servers import Product, hall, product
+from tests.benchmarks.servers import Hall, Product, product
 
 CONNECTIONS = 32
 LINK = "L-000"
@@ -38,19 +38,19 @@ class Heard:
         return self.moments[at] if at < len(self.moments) else float("inf")
 
 
-def run(*, rates: tuple[int, ...] = (20, 100, 500), seconds: float = 15.0) -> list[Figures]:
+def run(place: Hall, *, rates: tuple[int, ...] = (20, 100, 500), seconds: float = 15.0) -> list[Figures]:
     """Each pace for so many seconds."""
     figures = Figures(
         "latency: milliseconds at a steady pace",
         ("", *(f"{what} {share}" for what in ("answered", "settled", "seen") for share in ("p50", "p95", "p99"))),
     )
     text = floor.floor_text(tables=20)
-    with hall() as place, product(place, text) as ours:
-        uvloop.run(_pace(ours, text, rate=50, seconds=2.0))  # warm
-        for rate in rates:
-            found = uvloop.run(_pace(ours, text, rate=rate, seconds=seconds))
-            cells = [percentile(column, share) * 1000 for column in found for share in (50, 95, 99)]
-            figures.add(f"{rate} rounds/s", *cells)
+    ours = product(place, text)
+    uvloop.run(_pace(ours, text, rate=50, seconds=2.0))  # warm
+    for rate in rates:
+        found = uvloop.run(_pace(ours, text, rate=rate, seconds=seconds))
+        cells = [percentile(column, share) * 1000 for column in found for share in (50, 95, 99)]
+        figures.add(f"{rate} rounds/s", *cells)
     figures.note("answered: from the request to its 202. settled: from the 202 to the notification after the commit;"
                  " seen: from the 202 to the meter event of that round on the link's event stream.")  # fmt: skip
     figures.note("The clients, the listening browser and the service share the same cores.")

@@ -10,15 +10,16 @@ from tests.benchmarks import floor
 from tests.benchmarks.clients import post_all, request
 from tests.benchmarks.intake import ROUTE
 from tests.benchmarks.report import Figures
-from tests.benchmarks.servers import Product, hall, product
+from tests.benchmarks.servers import Hall, Product, product
 
 MIB = 2**20
 
 
-def run(*, rounds: int = 40_000) -> list[Figures]:
+def run(place: Hall, *, rounds: int = 40_000) -> list[Figures]:
     """Post arrays of 1,000 and single messages, looking at every process all the while."""
     text = floor.floor_text(tables=20)
-    with hall() as place, product(place, text) as ours, place.connect() as watching:
+    ours = product(place, text)
+    with place.connect() as watching:
         rest = _sizes(ours)
         most: defaultdict[str, float] = defaultdict(float)
         done = threading.Event()

@@ -2,18 +2,18 @@
 
 from tests.benchmarks import floor
 from tests.benchmarks.report import Figures, median
-from tests.benchmarks.servers import hall
+from tests.benchmarks.servers import Hall
 from tests.benchmarks.settle import write
 
 
-def run(*, rounds: int = 20_000, times: int = 3) -> list[Figures]:
+def run(place: Hall, *, rounds: int = 20_000, times: int = 3) -> list[Figures]:
     """Verify the same stream several times."""
     text = floor.floor_text(tables=20)
-    with hall() as place:
-        place.prepare("replayed", text)
-        place.inside("accept", "replayed", file=str(write(place, floor.rounds(text, rounds, prefix="replay"))))
-        place.inside("drain", "replayed")
-        runs = [place.inside("replay", "replayed") for _ in range(times)]
+    place.quiet()
+    place.prepare("replayed", text)
+    place.inside("accept", "replayed", file=str(write(place, floor.rounds(text, rounds, prefix="replay"))))
+    place.inside("drain", "replayed")
+    runs = [place.inside("replay", "replayed") for _ in range(times)]
     figures = Figures(f"replay: verifying {rounds:,} rounds", ("", "rounds/s", "CPU µs/round", "Python", "PostgreSQL"))
     python, server = (median(run[who] / run["rounds"] * 1e6 for run in runs) for who in ("python", "postgres"))
     figures.add("verify, one process", median(run["rounds"] / run["wall"] for run in runs), python + server, python, server)

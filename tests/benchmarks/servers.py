@@ -52,6 +52,11 @@ class Hall:
     def __init__(self, folder: Path) -> None:
         self.data = DataFolder(folder)
         self.postgres = EmbeddedPostgres(self.data.postgres)
+        self.prepared: dict[str, str] = {}
+        self.running = contextlib.ExitStack()
+        self.product: Product | None = None
+        self.beside = contextlib.ExitStack()
+        self.peer: Peer | None = None
 
     def url(self, database: str) -> str:
         """DATABASE_URL of a database on this server."""
@@ -73,19 +78,25 @@ class Hall:
 
     def prepare(self, database: str, floor: str) -> None:
         """A new database with the product's schema and this floor."""
-        self.drop(database)
-        with self.connect("postgres") as server:
-            server.execute(f'CREATE DATABASE "{database}"'.encode())
-        file = self.data.path / f"{database}.toml"
-        file.write_text(floor)
-        _run([sys.executable, "-m", "jackpot.config.prepare", "--base-url", "http://127.0.0.1", "--floor", str(file)],
-             self.environment(database))  # fmt: skip
+        if floor not in self.prepared:
+            template = f"floor_{len(self.prepared)}"
+            with self.connect("postgres") as server:
+                server.execute(f'CREATE DATABASE "{template}"'.encode())
+            file = self.data.path / f"{template}.toml"
+            file.write_text(floor)
+            _run([sys.executable, "-m", "jackpot.config.prepare", "--base-url", "http://127.0.0.1", "--floor", str(file)],
+                 self.environment(template))  # fmt: skip
+            self.prepared[floor] = template
+        self.clone(self.prepared[floor], database)
 
     def clone(self, database: str, copy: str) -> None:
         """A database like another one, row by row and page by page."""
         self.drop(copy)
         with self.connect("postgres") as server:
-            server.execute(f'CREATE DATABASE "{copy}" TEMPLATE "{database}" STRATEGY file_copy'.encode())
+            size = server.execute("SELECT pg_database_size(%s)", [database]).fetchone()
+            # Copying files ends with a checkpoint of everything, which costs a small database more than itself.
+            strategy = "wal_log" if size is not None and size[0] < 64 * 2**20 else "file_copy"
+            server.execute(f'CREATE DATABASE "{copy}" TEMPLATE "{database}" STRATEGY {strategy}'.encode())
 
     def drop(self, database: str) -> None:
         """Remove a database if it is there."""
@@ -114,6 +125,11 @@ class Hall:
             raise NotStarted(f"a measuring process ended with exit code {process.returncode}")
         return json.loads(said.splitlines()[-1])
 
+    def quiet(self) -> None:
+        """Stop the product if it runs: what is measured next has the machine to itself."""
+        self.product = None
+        self.running.close()
+
     def cpu_seconds(self) -> float:
         """What the server's processes have used so far, those that ended included."""
         server = self.postgres.process()
@@ -130,6 +146,8 @@ def hall() -> Iterator[Hall]:
         made.postgres.start()
         yield made
     finally:
+        made.quiet()
+        made.beside.close()
         made.postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -167,15 +185,22 @@ class Product:
         return cpu_seconds(self.children.values()) + self.hall.cpu_seconds()
 
 
+def product(place: Hall, floor: str) -> Product:
+    """The whole product, started on this floor at the first call; it runs until the hall is quiet again."""
+    if place.product is None:
+        place.product = place.running.enter_context(_up(place, floor))
+    return place.product
+
+
 @contextlib.contextmanager
-def product(place: Hall, floor: str, *, settlers: int = 1) -> Iterator[Product]:
-    """The whole product on this floor: `manage.py up --detach`, and `down` afterwards."""
+def _up(place: Hall, floor: str) -> Iterator[Product]:
+    """`manage.py up --detach`, and `down` afterwards."""
     file = place.data.path / "floor-to-open.toml"
     file.write_text(floor)
     port = free_port()
     environment = place.environment()
     command = [sys.executable, "manage.py"]
-    _run([*command, "up", "--port", str(port), "--floor", str(file), "--settlers", str(settlers), "--detach"], environment)
+    _run([*command, "up", "--port", str(port), "--floor", str(file), "--detach"], environment)
     try:
         state = json.loads(place.data.state.read_text())
         demo = json.loads(place.data.demo.read_text())
@@ -200,9 +225,16 @@ class Peer:
         return cpu_seconds([self.process]) + self.hall.cpu_seconds()
 
 
+def peer(place: Hall, tables: list[str]) -> Peer:
+    """The naive peer on the same server, started at the first call; while nobody posts it does nothing."""
+    if place.peer is None:
+        place.peer = place.beside.enter_context(_gunicorn(place, tables))
+    return place.peer
+
+
 @contextlib.contextmanager
-def peer(place: Hall, tables: list[str], *, workers: int = 4, threads: int = 2) -> Iterator[Peer]:
-    """The naive peer on the same server, started as its README says."""
+def _gunicorn(place: Hall, tables: list[str], *, workers: int = 4, threads: int = 2) -> Iterator[Peer]:
+    """Started as its README says."""
     with place.connect("postgres") as server:
         server.execute(f'DROP DATABASE IF EXISTS "{PEER_DATABASE}" WITH (FORCE)'.encode())
         server.execute(f'CREATE DATABASE "{PEER_DATABASE}"'.encode())

@@ -10,7 +10,7 @@ from typing import Any
 from tests.benchmarks import floor
 from tests.benchmarks.clients import Answers, post_all, request
 from tests.benchmarks.report import Figures, median, spread
-from tests.benchmarks.servers import Hall, Peer, hall, peer
+from tests.benchmarks.servers import Hall, Peer, peer
 
 TABLES = 20
 CHUNK = 1_000
@@ -18,34 +18,34 @@ WRITTEN = ("accounting_event", "accounting_transfer", "tables_round", "tables_pa
 STORED = ("devices_message", "devices_reference")
 
 
-def run(*, rounds: int = 50_000, peer_rounds: int = 1_500, times: int = 3) -> list[Figures]:
+def run(place: Hall, *, rounds: int = 50_000, peer_rounds: int = 1_500, times: int = 3) -> list[Figures]:
     """Product, bare limit and peer in turn, `times` times."""
     text = floor.floor_text(tables=TABLES)
-    with hall() as place:
-        place.prepare("queued", text)
-        messages = floor.rounds(text, rounds, prefix="settle")
-        file = write(place, messages)
-        accepted = place.inside("accept", "queued", file=str(file))
-        drained: list[dict[str, Any]] = []
-        bare: list[float] = []
-        bare_unguarded: list[float] = []
-        with peer(place, sorted({message.table for message in messages})) as naive:
-            peers: list[Answers] = []
-            peer_cpu = 0.0
-            for turn in range(times):
-                place.clone("queued", "drained")
-                drained.append(place.inside("drain", "drained"))
-                rows = copied_rows(place, "drained")
-                place.clone("queued", "bare")
-                bare.append(copy_in(place, "bare", rows))
-                place.clone("queued", "bare")
-                bare_unguarded.append(copy_in(place, "bare", rows, guarded=False))
-                before = naive.cpu_seconds()
-                peers.append(peer_run(naive, messages[turn * peer_rounds : (turn + 1) * peer_rounds]))
-                peer_cpu += naive.cpu_seconds() - before
-        size = volume(place, "drained")
-        place.clone("queued", "split")
-        split = place.inside("drain", "split", split=True)
+    place.quiet()
+    place.prepare("queued", text)
+    messages = floor.rounds(text, rounds, prefix="settle")
+    file = write(place, messages)
+    accepted = place.inside("accept", "queued", file=str(file))
+    drained: list[dict[str, Any]] = []
+    bare: list[float] = []
+    bare_unguarded: list[float] = []
+    naive = peer(place, sorted({message.table for message in messages}))
+    peers: list[Answers] = []
+    peer_cpu = 0.0
+    for turn in range(times):
+        place.clone("queued", "drained")
+        drained.append(place.inside("drain", "drained"))
+        rows = copied_rows(place, "drained")
+        place.clone("queued", "bare")
+        bare.append(copy_in(place, "bare", rows))
+        place.clone("queued", "bare")
+        bare_unguarded.append(copy_in(place, "bare", rows, guarded=False))
+        before = naive.cpu_seconds()
+        peers.append(peer_run(naive, messages[turn * peer_rounds : (turn + 1) * peer_rounds]))
+        peer_cpu += naive.cpu_seconds() - before
+    size = volume(place, "drained")
+    place.clone("queued", "split")
+    split = place.inside("drain", "split", split=True)
     return [
         _rates(rounds, drained, bare, bare_unguarded, peers, peer_cpu, accepted),
         _split(split),
@@ -133,11 +133,11 @@ def _rates(
     for name, seconds in (("bare limit, same schema", bare), ("bare limit, triggers off", bare_unguarded)):
         limits = [rounds / each for each in seconds]
         figures.add(name, median(limits), spread(limits), None, None, None, f"product is {ours / median(limits):.0%} of it")
-    figures.add("naive peer, 8 clients", peer_rate, spread(peer_rates), peer_ms, None, None, f"product is {ours / peer_rate:.0f} ×")
+    ratio = f"product is {ours / peer_rate:.0f} ×"
+    figures.add("naive peer, 8 clients", peer_rate, spread(peer_rates), peer_ms, None, None, ratio)
+    python, server = (accepted[who] / accepted["messages"] * 1000 for who in ("python", "postgres"))
     stored = accepted["messages"] / accepted["wall"]
-    figures.add("product: door and inbox alone", stored, None,
-                (accepted["python"] + accepted["postgres"]) / accepted["messages"] * 1000,
-                accepted["python"] / accepted["messages"] * 1000, accepted["postgres"] / accepted["messages"] * 1000, None)  # fmt: skip
+    figures.add("product: door and inbox alone", stored, None, python + server, python, server, None)
     figures.note("The peer settles the progressive wager alone, inside its request; the product settles every wager, keeps"
                  " the books and the hash chain.")  # fmt: skip
     return figures
