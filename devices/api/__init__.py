@@ -4,7 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 
 from devices.api.explanations import Explanation
-from devices.api.health import health
+from devices.api.health import Health
 from devices.api.rounds import OneRound, Rounds, StreamEvents
 
 
@@ -21,5 +21,5 @@ urlpatterns = [
     path("rounds/<anything:path>", OneRound.as_view(), name="round"),
     path("payouts/<anything:payout_id>/explanation", Explanation.as_view(), name="payout-explanation"),
     path("streams/<anything:code>/events", StreamEvents.as_view(), name="stream-events"),
-    path("health", health, name="health"),
+    path("health", Health.as_view(), name="health"),
 ]

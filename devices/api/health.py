@@ -5,13 +5,20 @@ from typing import Any
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import DatabaseError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 from django_prometheus.exports import ExportToDjangoView
+from drf_spectacular.utils import extend_schema
 from prometheus_client import REGISTRY
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
+from rest_framework import serializers
+from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from devices import queries
 from devices.services import directory
@@ -19,13 +26,48 @@ from devices.services import directory
 SILENT_SECONDS = 10.0
 
 
-@require_safe
-def health(request: HttpRequest) -> JsonResponse:
-    """200 once rounds can be accepted, 503 while they cannot; `status` says what is missing, if anything is."""
+class HealthShown(serializers.Serializer[Any]):
+    """How the service does. Without a database the first three keys are all there is."""
+
+    status = serializers.CharField(help_text="ok, or what is missing")
+    queued = serializers.IntegerField(allow_null=True)
+    oldest_unsettled_seconds = serializers.FloatField(allow_null=True)
+    database = serializers.CharField(required=False)
+    settling = serializers.CharField(required=False)
+    last_sweep_seconds = serializers.FloatField(allow_null=True, required=False)
+
+
+class JsonWhateverIsAsked(BaseContentNegotiation):
+    """A load balancer or browser that asks for something else gets the same answer."""
+
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        """The first parser."""
+        return parsers[0]
+
+    def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
+        """The first renderer."""
+        return renderers[0], renderers[0].media_type
+
+
+class Health(APIView):
+    """Open to everyone; nobody is even asked who they are, which would need the database."""
+
+    authentication_classes = []
+    permission_classes = [AllowAny]
+    content_negotiation_class = JsonWhateverIsAsked
+
+    @extend_schema(responses={200: HealthShown, 503: HealthShown}, auth=[], operation_id="health")
+    def get(self, request: Request) -> Response:
+        """200 once rounds can be accepted, 503 while they cannot; `status` says what is missing, if anything is."""
+        body, status = _health()
+        return Response(body, status=status)
+
+
+def _health() -> tuple[dict[str, Any], int]:
     try:
         found = queries.health()
     except DatabaseError:
-        return JsonResponse({"status": "no database", "queued": None, "oldest_unsettled_seconds": None}, status=503)
+        return {"status": "no database", "queued": None, "oldest_unsettled_seconds": None}, 503
     now = timezone.now()
     waited = (now - found.oldest_received_at).total_seconds() if found.oldest_received_at else 0.0
     swept = (now - found.swept_at).total_seconds() if found.swept_at else None
@@ -40,7 +82,7 @@ def health(request: HttpRequest) -> JsonResponse:
     }
     if found.has_floor and not alive:
         body["status"] = "settling is silent"
-    return JsonResponse(body, status=200 if found.has_floor else 503)
+    return body, 200 if found.has_floor else 503
 
 
 class Queue(Collector):
