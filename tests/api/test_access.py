@@ -1,0 +1,88 @@
+"""No route is open to somebody who is neither a device nor signed in, except the sign, health and the way in (CONTRACT §5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from tests.api.conftest import Api
+
+# Open to everyone, and why.
+OPEN = {
+    "/api/v1/health": "whether the service is up",
+    "/metrics": "for a scraper on this machine only; see test_health",
+    "/sign/ms-mg01": "what hangs over the tables",
+    "/sign/ms-mg01/stream": "what hangs over the tables",
+    "/sign-in": "the way in",
+    "/sign-out": "the way out",
+}
+FILLED = {"code": "ms-mg01", "path": "MS-101/R-1", "payout_id": "ms-mg01-1-1", "reference": "MS-101/R-1", "day": "2026-11-27"}
+
+
+def routes(patterns: list[URLPattern | URLResolver], before: str = "/") -> Iterator[str]:
+    """Every address of the service, its places filled."""
+    for pattern in patterns:
+        here = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            yield from routes(pattern.url_patterns, here)
+            continue
+        for converter in pattern.pattern.converters:
+            for kind in ("path", "str", "anything", "int", "slug"):
+                here = here.replace(f"<{kind}:{converter}>", FILLED.get(converter, "1"))
+            here = here.replace(f"<{converter}>", FILLED.get(converter, "1"))
+        assert "<" not in here, f"a converter this test does not know: {here}"
+        yield here
+
+
+ALL = sorted(set(routes(get_resolver().url_patterns)))
+
+
+@pytest.mark.parametrize("route", [route for route in ALL if route not in OPEN])
+def test_a_stranger_sees_nothing(route: str, api: Api) -> None:
+    for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"):
+        answer = httpx.request(method, api.url + route, trust_env=False)
+        if route.startswith("/api/"):
+            assert answer.status_code in (401, 403, 405), (method, answer.status_code)
+            if method not in ("HEAD",):
+                assert answer.headers["content-type"] == "application/problem+json", method
+        elif answer.status_code == 302:
+            assert answer.headers["location"].startswith("/sign-in?next="), method
+        else:
+            assert answer.status_code in (401, 403, 405), (method, answer.status_code)
+
+
+def test_what_is_open_is_there_and_nothing_else(api: Api) -> None:
+    assert set(OPEN) <= set(ALL)
+    for route in OPEN:
+        if route.endswith("/stream"):
+            with httpx.stream("GET", api.url + route, trust_env=False) as answer:
+                assert answer.status_code == 200
+        else:
+            assert httpx.get(api.url + route, trust_env=False).status_code in (200, 302, 405), route
+
+
+READING = [route for route in ALL if route.startswith("/api/v1/") and route not in OPEN and not route.endswith("/stream")]
+
+
+@pytest.mark.parametrize("route", READING)
+def test_a_device_and_a_signed_in_person_may_read(route: str, api: Api) -> None:
+    client = Client()
+    client.force_login(User.objects.get(username="auditor"))
+    cookies = {"sessionid": client.cookies["sessionid"].value}
+    route = f"{route}?stream=ms-mg01" if route == "/api/v1/rounds" else route
+    for who in ({"headers": api.key()}, {"cookies": cookies}):
+        answer = httpx.get(api.url + route, trust_env=False, **who)
+        assert answer.status_code in (200, 404), (who, answer.status_code)
+
+
+@pytest.mark.parametrize("key", ["", "wrong", "a b", "\u00e9" * 8, "x" * 10_000, "%00"])
+def test_an_unknown_key_reads_nothing(key: str, api: Api) -> None:
+    header = httpx.Headers({"Authorization": f"Api-Key {key}".strip()}, encoding="latin-1")
+    answer = httpx.get(f"{api.url}/api/v1/links", headers=header, trust_env=False)
+    assert (answer.status_code, answer.headers["content-type"]) == (401, "application/problem+json")
+    assert answer.headers["www-authenticate"] == "Api-Key"

@@ -1,0 +1,101 @@
+"""Whether rounds can be accepted and are being settled, for everybody; figures for whoever may have them (CONTRACT §5)."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import httpx
+import pytest
+from django.core.cache import cache
+from django.db import connections
+from django.test import Client, override_settings
+from django.utils import timezone
+
+from devices.services import intake
+from tests.api.conftest import Api
+from tests.services.fixtures import Databases
+from tests.services.house import House, run
+
+
+def test_health_needs_no_key_and_counts_what_waits(api: Api) -> None:
+    api.settle()
+    intake.beat("sweep", timezone.now())
+    answer = httpx.get(f"{api.url}/api/v1/health", trust_env=False)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "application/json"
+    body = answer.json()
+    assert (body["status"], body["queued"], body["oldest_unsettled_seconds"]) == ("ok", 0, 0.0)
+    assert (body["database"], body["settling"]) == ("ok", "ok")
+    api.post([api.round(), api.round()])
+    body = api.client.get("/api/v1/health").json()
+    assert body["queued"] == 2
+    assert 0 < body["oldest_unsettled_seconds"] < 10
+    api.settle()
+    assert api.client.get("/api/v1/health").json()["queued"] == 0
+
+
+def test_a_silent_worker_is_told_while_rounds_are_still_accepted(api: Api) -> None:
+    """Accepting does not need a worker: 200, and the status says what is missing."""
+    intake.beat("sweep", timezone.now() - timedelta(seconds=60))
+    answer = api.client.get("/api/v1/health")
+    assert (answer.status_code, answer.json()["status"], answer.json()["settling"]) == (200, "settling is silent", "silent")
+    assert answer.json()["last_sweep_seconds"] >= 60
+
+
+def test_health_is_read_only(api: Api) -> None:
+    for method in ("POST", "PUT", "DELETE"):
+        answer = api.client.request(method, "/api/v1/health")
+        assert (answer.status_code, answer.headers["content-type"]) == (405, "application/problem+json")
+    assert api.client.head("/api/v1/health").status_code == 200
+    assert api.client.get("/api/v1/health", headers={"Accept": "text/html"}).status_code == 200
+
+
+def test_without_a_floor_rounds_cannot_be_accepted(databases: Databases, migrated: str, django_db_blocker: object) -> None:
+    with django_db_blocker.unblock(), databases.entered(migrated):  # type: ignore[attr-defined]
+        answer = Client().get("/api/v1/health")
+        assert (answer.status_code, json.loads(answer.content)["status"]) == (503, "no floor")
+
+
+def test_without_a_database_health_says_so(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    from devices import queries
+
+    def gone() -> None:
+        run("SELECT 1 / 0")
+
+    monkeypatch.setattr(queries, "health", gone)
+    answer = Client().get("/api/v1/health")
+    assert answer.status_code == 503
+    assert json.loads(answer.content)["status"] == "no database"
+    connections["default"].needs_rollback = False
+
+
+def test_a_metrics_scraper_on_this_machine_needs_no_key(api: Api) -> None:
+    api.post(api.round())
+    answer = httpx.get(f"{api.url}/metrics", trust_env=False)
+    assert answer.status_code == 200
+    figures = {line.split()[0]: line.split()[1] for line in answer.text.splitlines() if line and not line.startswith("#")}
+    assert float(figures["jackpot_queued_messages"]) >= 1
+    assert float(figures["jackpot_oldest_unsettled_seconds"]) > 0
+    api.settle()
+
+
+@pytest.mark.parametrize("headers", [{"X-Forwarded-For": "198.51.100.7"}, {"X-Forwarded-For": "127.0.0.1"}])
+def test_metrics_are_not_for_the_world(headers: dict[str, str], api: Api) -> None:
+    assert httpx.get(f"{api.url}/metrics", headers=headers, trust_env=False).status_code == 403
+    assert httpx.get(f"{api.url}/metrics", headers=headers | api.key(), trust_env=False).status_code == 200
+
+
+def test_keys_are_honoured_in_demo_mode_only(api: Api) -> None:
+    from devices.services import directory
+
+    cache.clear()
+    with override_settings(DEMO=False):
+        directory.forget()
+        client = Client()
+        for answer in (
+            client.get("/api/v1/links", headers=api.key()),
+            client.post("/api/v1/rounds", b"[]", content_type="application/json", headers=api.key()),
+        ):
+            assert answer.status_code == 401
+    assert Client().get("/api/v1/links", headers=api.key()).status_code == 200

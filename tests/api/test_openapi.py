@@ -1,0 +1,133 @@
+"""The OpenAPI document: valid, and of every route below /api/v1; and any request it allows is answered as it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import httpx
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+import schemathesis
+from django.urls import URLPattern, URLResolver, get_resolver
+from hypothesis import HealthCheck, Phase, settings
+
+from tests.api.conftest import Api
+from tests.services.house import royal, seat
+
+UNDOCUMENTED = {"/api/v1/schema": "the document itself", "/api/v1/docs": "a page about it"}
+
+
+def served_paths(patterns: list[URLPattern | URLResolver], before: str = "/") -> set[str]:
+    """The paths of the API in the document's own form."""
+    found: set[str] = set()
+    for pattern in patterns:
+        here = before + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            found |= served_paths(pattern.url_patterns, here)
+        elif here.startswith("/api/v1"):
+            found.add(re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", here))
+    return found
+
+
+@pytest.fixture
+def document(api: Api) -> dict[str, Any]:
+    """The document as it is served."""
+    answer = api.client.get("/api/v1/schema", headers=api.key() | {"Accept": "application/vnd.oai.openapi+json"})
+    assert answer.status_code == 200
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_the_document_is_of_every_route(document: dict[str, Any]) -> None:
+    assert set(document["paths"]) | set(UNDOCUMENTED) == served_paths(get_resolver().url_patterns)
+
+
+def test_the_document_is_valid(document: dict[str, Any]) -> None:
+    from drf_spectacular.validation import validate_schema
+
+    assert document["openapi"].startswith("3.")
+    validate_schema(document)  # type: ignore[no-untyped-call]
+    operations = [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
+    assert len(operations) == len(set(operations)), "each operation has a name of its own"
+    for path, operation in document["paths"].items():
+        for place in re.findall(r"{(\w+)}", path):
+            for method, said in operation.items():
+                named = [parameter["name"] for parameter in said.get("parameters", [])]
+                assert place in named, f"{method} {path} does not describe {place}"
+
+
+def test_the_answers_are_of_the_shapes_it_promises(document: dict[str, Any], api: Api) -> None:
+    """Real answers with everything in them against the schemas of the document."""
+    shown = api.play(royal(f"R-{id(document)}", dealt_at=api.round()["dealt_at"]), api.round(seat(1, "3s 3s")))
+    payouts = api.found("payouts")
+    answers = {
+        "/api/v1/rounds/{path}": shown,
+        "/api/v1/rounds": [api.found("rounds", stream="ms-mg01")],
+        "/api/v1/links": [api.found("links")],
+        "/api/v1/links/{code}": api.found("links")["items"],
+        "/api/v1/payouts": [payouts],
+        "/api/v1/payouts/{payout_id}/explanation": [api.found(f"payouts/{payouts['items'][0]['id']}/explanation")],
+        "/api/v1/streams/{code}/events": [api.found("streams/ms-mg01/events", rounds="yes", after_sequence=-1)],
+        "/api/v1/health": [api.client.get("/api/v1/health").json()],
+    }
+    for path, values in answers.items():
+        content = document["paths"][path]["get"]["responses"]["200"]["content"]
+        schema = content["application/json"]["schema"] | {"components": document["components"]}
+        for value in values:
+            jsonschema.validate(value, nullable(schema))
+
+
+def nullable(schema: Any) -> Any:
+    """OpenAPI 3.0's `nullable` in the words of JSON Schema."""
+    if isinstance(schema, list):
+        return [nullable(each) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {key: nullable(each) for key, each in schema.items() if key != "nullable"}
+    return {"anyOf": [plain, {"type": "null"}]} if schema.get("nullable") is True else plain
+
+
+def test_the_page_about_the_api_loads_nothing_from_elsewhere(api: Api) -> None:
+    answer = api.client.get("/api/v1/docs", headers=api.key())
+    assert answer.status_code == 200
+    assert not re.search(r"(?:src|href)=\"(?:https?:)?//", answer.text)
+
+
+@pytest.fixture
+def api_schema(document: dict[str, Any], api: Api) -> Any:
+    """The document as Schemathesis takes it, without the endless stream."""
+    found = schemathesis.openapi.from_dict(document)
+    found.config.update(base_url=api.url)
+    return found.exclude(path_regex="/stream$")
+
+
+schema = schemathesis.pytest.from_fixture("api_schema")
+
+
+@schema.parametrize()
+@settings(
+    max_examples=12, deadline=None, derandomize=True, database=None, phases=[Phase.explicit, Phase.generate],
+    suppress_health_check=list(HealthCheck),
+)  # fmt: skip
+def test_no_request_breaks_it(case: Any, api: Api) -> None:
+    """Whatever is asked, valid by the document or not: an answer below 500, and JSON that says what is wrong."""
+    answer = case.call(headers=api.key(), timeout=20)
+    assert answer.status_code < 500, (case.as_curl_command(), answer.content[:500])
+    if answer.status_code >= 400:
+        assert answer.headers["content-type"][0] == "application/problem+json", (answer.status_code, case.as_curl_command())
+        body = json.loads(answer.content)
+        assert {"type", "title", "status", "code", "detail"} <= set(body)
+        assert body["status"] == answer.status_code
+
+
+@pytest.mark.parametrize(
+    "path", ["rounds/%E0%A4%A", "links/%", "payouts/%zz/explanation", "streams/a%0Ab/events", "rounds/../../x/y"]
+)
+def test_paths_that_are_odd_are_404(path: str, api: Api) -> None:
+    with httpx.Client(trust_env=False) as client:
+        request = client.build_request("GET", f"{api.url}/api/v1/x", headers=api.key())
+        request.url = request.url.copy_with(raw_path=f"/api/v1/{path}".encode())
+        answer = client.send(request)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "application/problem+json")
