@@ -43,8 +43,7 @@ def _by_history(
 ) -> Figures:
     text = floor.floor_text(tables=20)
     place.prepare("settled", text)
-    _accept(place, "settled", text, base, "base")
-    place.inside("drain", "settled")
+    place.inside("settled", _accepted(place, text, base, "base"), ("drain", {}))
     names = {}
     for size in sizes:
         names[name := f"history_{size}"] = f"{size:,} rounds of history"
@@ -77,10 +76,11 @@ def _measured(
     alone: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     for turn in range(times):
         for name in names:
-            _accept(place, name, texts[name], rounds, f"t{turn}")
-            runs[name].append(place.inside("drain", name))
-            file = write(place, floor.rounds(texts[name], single, prefix=f"s{turn}"))
-            alone[name].append(place.inside("one_by_one", name, file=str(file)))
+            file = write(place, floor.rounds(texts[name], single, prefix=f"s{turn}"), "single.ndjson")
+            accepted = _accepted(place, texts[name], rounds, f"t{turn}")
+            _, drained, singly = place.inside(name, accepted, ("drain", {}), ("one_by_one", {"file": str(file)}))
+            runs[name].append(drained)
+            alone[name].append(singly)
     first = 0.0
     for name, said in names.items():
         python, server = (median(r[who] / r["messages"] * 1e6 for r in runs[name]) for who in ("python", "postgres"))
@@ -96,8 +96,8 @@ def _measured(
     return figures
 
 
-def _accept(place: Hall, database: str, text: str, rounds: int, prefix: str) -> None:
-    place.inside("accept", database, file=str(write(place, floor.rounds(text, rounds, prefix=prefix))))
+def _accepted(place: Hall, text: str, rounds: int, prefix: str) -> tuple[str, dict[str, Any]]:
+    return "accept", {"file": str(write(place, floor.rounds(text, rounds, prefix=prefix)))}
 
 
 def _by_links(place: Hall, links: tuple[int, ...], workers: tuple[int, ...], rounds: int, times: int) -> Figures:
@@ -106,7 +106,7 @@ def _by_links(place: Hall, links: tuple[int, ...], workers: tuple[int, ...], rou
     for count in links:
         text = floor.floor_text(tables=tables, links=count)
         place.prepare("linked", text)
-        _accept(place, "linked", text, rounds, "links")
+        place.inside("linked", _accepted(place, text, rounds, "links"))
         rates: dict[int, list[float]] = {number: [] for number in workers}
         for _ in range(times):
             for number in workers:
@@ -119,7 +119,7 @@ def _by_links(place: Hall, links: tuple[int, ...], workers: tuple[int, ...], rou
 
 def _together(place: Hall, database: str, workers: int) -> float:
     """Rounds a second of so many workers on one database, from the first start to the last end."""
-    running = [place.start_inside("drain", database) for _ in range(workers)]
-    found = [place.finish_inside(process) for process in running]
+    running = [place.start_inside(database, ("drain", {})) for _ in range(workers)]
+    found = [place.finish_inside(process)[0] for process in running]
     seconds = max(each["ended"] for each in found) - min(each["started"] for each in found)
     return sum(each["messages"] for each in found) / float(seconds)

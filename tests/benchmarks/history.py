@@ -13,8 +13,8 @@ def run(place: Hall, *, payouts: int = 1_000_000, base: int = 10_000, pages: int
     text = floor.floor_text(tables=20)
     place.quiet()
     place.prepare("history", text)
-    place.inside("accept", "history", file=str(write(place, floor.rounds(text, base, prefix="base"))))
-    place.inside("drain", "history")
+    file = write(place, floor.rounds(text, base, prefix="base"))
+    place.inside("history", ("accept", {"file": str(file)}), ("drain", {}))
     with place.connect("history") as connection:
         settled, paid = _counts(connection)
         fill(connection, rounds=int(payouts / paid * settled))
@@ -31,9 +31,8 @@ def run(place: Hall, *, payouts: int = 1_000_000, base: int = 10_000, pages: int
         "a table and an amount": {"table": "MS-007", "min_cents": "100000"},
         "a link's level": {"link": "L-000", "kind": "level"},
     }
-    found = place.inside("pages", "history", queries=queries, times=pages)
-    explained = place.inside("explain", "history", times=pages)
-    exported = place.inside("export", "history", most=export)
+    steps = (("pages", {"queries": queries, "times": pages}), ("explain", {"times": pages}), ("export", {"most": export}))
+    found, explained, exported = place.inside("history", *steps)
     figures = Figures(
         f"history: {paid:,} payouts of {settled:,} rounds, pages of 100",
         ("", "rows found", "p50 ms", "p95 ms", "p99 ms", "most ms"),

@@ -28,7 +28,7 @@ MEASURES: dict[str, Callable[..., dict[str, Any]]] = {}
 
 
 def measure(act: Callable[..., dict[str, Any]]) -> Callable[..., dict[str, Any]]:
-    """A function that `python -m tests.benchmarks.inside NAME OPTIONS` runs."""
+    """A function that `python -m tests.benchmarks.inside [[NAME, OPTIONS], …]` runs."""
     MEASURES[act.__name__] = act
     return act
 
@@ -221,10 +221,11 @@ def export(most: int) -> dict[str, Any]:
     return {"rows": rows, **used.since(), "grown_mib": (peak - before) / 2**20, "peak_mib": peak / 2**20}
 
 
-def main(name: str, options: str) -> None:
-    """Run one measure and print what it found as the last line."""
-    print(json.dumps(MEASURES[name](**json.loads(options))), flush=True)
+def main(steps: str) -> None:
+    """Run measures one after the other and print what each found as a line."""
+    for name, options in json.loads(steps):
+        print(json.dumps(MEASURES[name](**options)), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2])
+    main(sys.argv[1])

@@ -11,9 +11,8 @@ def run(place: Hall, *, rounds: int = 20_000, times: int = 3) -> list[Figures]:
     text = floor.floor_text(tables=20)
     place.quiet()
     place.prepare("replayed", text)
-    place.inside("accept", "replayed", file=str(write(place, floor.rounds(text, rounds, prefix="replay"))))
-    place.inside("drain", "replayed")
-    runs = [place.inside("replay", "replayed") for _ in range(times)]
+    file = write(place, floor.rounds(text, rounds, prefix="replay"))
+    _, _, *runs = place.inside("replayed", ("accept", {"file": str(file)}), ("drain", {}), *([("replay", {})] * times))
     figures = Figures(f"replay: verifying {rounds:,} rounds", ("", "rounds/s", "CPU µs/round", "Python", "PostgreSQL"))
     python, server = (median(run[who] / run["rounds"] * 1e6 for run in runs) for who in ("python", "postgres"))
     figures.add("verify, one process", median(run["rounds"] / run["wall"] for run in runs), python + server, python, server)

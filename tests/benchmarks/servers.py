@@ -103,27 +103,23 @@ class Hall:
         with self.connect("postgres") as server:
             server.execute(f'DROP DATABASE IF EXISTS "{database}" WITH (FORCE)'.encode())
 
-    def inside(self, subject: str, database: str, **options: Any) -> Any:
-        """Run one function of `tests.benchmarks.inside` in a process of its own on a database; what it measured."""
-        done = _run(
-            [sys.executable, "-m", "tests.benchmarks.inside", subject, json.dumps(options)],
-            self.environment(database, role="settle"),
-        )
-        return json.loads(done.splitlines()[-1])
+    def inside(self, database: str, *steps: tuple[str, dict[str, Any]]) -> list[Any]:
+        """Run functions of `tests.benchmarks.inside` in a process of its own on a database; what each measured."""
+        return self.finish_inside(self.start_inside(database, *steps))
 
-    def start_inside(self, subject: str, database: str, **options: Any) -> subprocess.Popen[str]:
+    def start_inside(self, database: str, *steps: tuple[str, dict[str, Any]]) -> subprocess.Popen[str]:
         """The same without waiting for it."""
         return subprocess.Popen(
-            [sys.executable, "-m", "tests.benchmarks.inside", subject, json.dumps(options)],
+            [sys.executable, "-m", "tests.benchmarks.inside", json.dumps(steps)],
             cwd=ROOT, env=self.environment(database, role="settle"), stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
 
-    def finish_inside(self, process: subprocess.Popen[str]) -> Any:
+    def finish_inside(self, process: subprocess.Popen[str]) -> list[Any]:
         """What a process that was started so has measured."""
         said, _ = process.communicate()
         if process.returncode:
             raise NotStarted(f"a measuring process ended with exit code {process.returncode}")
-        return json.loads(said.splitlines()[-1])
+        return [json.loads(line) for line in said.splitlines()]
 
     def quiet(self) -> None:
         """Stop the product if it runs: what is measured next has the machine to itself."""

@@ -25,7 +25,7 @@ def run(place: Hall, *, rounds: int = 50_000, peer_rounds: int = 1_500, times: i
     place.prepare("queued", text)
     messages = floor.rounds(text, rounds, prefix="settle")
     file = write(place, messages)
-    accepted = place.inside("accept", "queued", file=str(file))
+    [accepted] = place.inside("queued", ("accept", {"file": str(file)}))
     drained: list[dict[str, Any]] = []
     bare: list[float] = []
     bare_unguarded: list[float] = []
@@ -34,7 +34,7 @@ def run(place: Hall, *, rounds: int = 50_000, peer_rounds: int = 1_500, times: i
     peer_cpu = 0.0
     for turn in range(times):
         place.clone("queued", "drained")
-        drained.append(place.inside("drain", "drained"))
+        drained += place.inside("drained", ("drain", {}))
         rows = copied_rows(place, "drained")
         place.clone("queued", "bare")
         bare.append(copy_in(place, "bare", rows))
@@ -45,7 +45,7 @@ def run(place: Hall, *, rounds: int = 50_000, peer_rounds: int = 1_500, times: i
         peer_cpu += naive.cpu_seconds() - before
     size = volume(place, "drained")
     place.clone("queued", "split")
-    split = place.inside("drain", "split", split=True)
+    [split] = place.inside("split", ("drain", {"split": True}))
     return [
         _rates(rounds, drained, bare, bare_unguarded, peers, peer_cpu, accepted),
         _split(split),
@@ -53,9 +53,9 @@ def run(place: Hall, *, rounds: int = 50_000, peer_rounds: int = 1_500, times: i
     ]
 
 
-def write(place: Hall, messages: list[floor.Posted]) -> Path:
+def write(place: Hall, messages: list[floor.Posted], name: str = "messages.ndjson") -> Path:
     """The messages as a file that a process inside can read."""
-    file = place.data.path / "messages.ndjson"
+    file = place.data.path / name
     file.write_bytes(b"\n".join(message.body for message in messages))
     return file
 
