@@ -15,7 +15,7 @@ from accounting.templatetags.pages import money, words
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout
-from tables.queries import payouts, set_up
+from tables.queries import payouts, set_up, worth
 from tables.queries.payouts import BadFilter
 from tables.templatetags.cards import title
 
@@ -69,6 +69,7 @@ def house(request: HttpRequest) -> HttpResponse:
     context = {
         "home": the_property(),
         "links": jackpot_queries.links_with_terms(),
+        "worths": worth.link_worths(),
         "tables": set_up.tables_in_force(),
         "paytables": [set_up.paytable_shown(edition.code, about, edition.definition) for edition, about in _editions()],
     }

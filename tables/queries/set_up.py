@@ -6,6 +6,7 @@ from typing import Any
 
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Table, TableTerms, WagerEdition
+from tables.queries.worth import EditionWorth, edition_worth
 from tables.rules.table import Terms
 
 
@@ -62,6 +63,7 @@ class PaytableShown:
     rows: list[dict[str, Any]]
     players: list[int]
     envy: bool
+    worth: EditionWorth | None
 
 
 def paytable_shown(code: str, about: str, definition: dict[str, Any]) -> PaytableShown:
@@ -71,7 +73,9 @@ def paytable_shown(code: str, about: str, definition: dict[str, Any]) -> Paytabl
     hands = sorted(by_players, key=lambda hand: order.get(hand, len(order)))
     rows = [*definition.get("rows", []), *({"hand": hand, "by_players": by_players[hand]} for hand in hands)]
     most = max((len(odds) for odds in by_players.values()), default=0)
-    return PaytableShown(code, about, rows, list(range(1, most + 1)), any(row.get("envy_cents") for row in rows))
+    return PaytableShown(
+        code, about, rows, list(range(1, most + 1)), any(row.get("envy_cents") for row in rows), edition_worth(code)
+    )
 
 
 def editions() -> list[WagerEdition]:
