@@ -25,7 +25,7 @@ def deal(self: MississippiStud, sent: RoundMessage, ruling: Any) -> Any:
 
 
 if __name__ == "__main__":
-    MississippiStud.deal = deal  # type: ignore[method-assign]
+    MississippiStud.deal = deal  # type: ignore[method-assign, assignment]
     from celery.bin.celery import main
 
     sys.argv = ["celery", "-A", "jackpot.config.celery", "worker", "-Q", "settle", "-P", "solo", "--without-gossip"]

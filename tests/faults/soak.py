@@ -275,12 +275,12 @@ def stormed(
         return soak.run(Storm(hall, seed=seed, pause_seconds=pause_seconds, seconds=minutes * 60))
 
 
-def soak(minutes: float, *, seed: int) -> Outcome:
+def soak(minutes: float, *, seed: int, settlers: int = 2) -> Outcome:
     """The long form of `manage.py soak`, in a folder that is thrown away when all went well."""
     folder = Path(tempfile.mkdtemp(prefix="jackpot-soak-"))
     folder.chmod(0o711)  # the database's user must reach its files
     print(f"playing {minutes:g} minutes, seed {seed}, in {folder}", flush=True)
-    outcome = stormed(folder, minutes=minutes, seed=seed, rate=40, tables=8, settlers=2, pause_seconds=1.2)
+    outcome = stormed(folder, minutes=minutes, seed=seed, rate=40, tables=8, settlers=settlers, pause_seconds=1.2)
     shutil.rmtree(folder)
     return outcome
 

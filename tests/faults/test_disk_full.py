@@ -15,15 +15,15 @@ from tests.faults.small_disk import SmallDisk
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(170)]
 
 HELD_BY_FAULT = "SELECT count(*) FROM tables_hold WHERE 'processing_error' = ANY (reasons)"
-FULL_SECONDS = 15
+FULL_SECONDS = 5
 
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[SmallDisk]:
     tmp_path.chmod(0o711)
     hall = Hall(tmp_path, tables=2)
-    with hall.up():
-        pass  # made on an ordinary disk
+    hall.server.start()  # made on an ordinary disk
+    hall.server.stop()
     disk = SmallDisk(hall, spare_megabytes=512)
     try:
         disk.start()

@@ -53,7 +53,7 @@ def test_a_client_cut_off_anywhere_may_ask_and_send_again(hall: Hall) -> None:
     service = hall.service()
     address = httpx.URL(service.base_url)
     found: Counter[str] = Counter()
-    for each in hall.deal(60):
+    for each in hall.deal(40):
         message = each.message
         body = json.dumps(message).encode()
         head = (

@@ -17,6 +17,7 @@ class Command(BaseCommand):
         """How long, and which luck."""
         parser.add_argument("--minutes", type=float, default=15, help="how long rounds are dealt (15)")
         parser.add_argument("--seed", type=int, default=1, help="of the cards, the lines and the faults (1)")
+        parser.add_argument("--settlers", type=int, default=2, help="settling workers, all at one link (2)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run it; exit 1 where something does not add up."""
@@ -25,7 +26,7 @@ class Command(BaseCommand):
         except ImportError as error:
             raise CommandError(f"the tests of faults are not here: {error}") from error
         try:
-            outcome = soak.soak(options["minutes"], seed=options["seed"])
+            outcome = soak.soak(options["minutes"], seed=options["seed"], settlers=options["settlers"])
         except AssertionError as error:
             raise CommandError(f"it does not add up: {error}") from error
         self.stdout.write(str(outcome))
