@@ -1,0 +1,371 @@
+"""Several workers, posters and a closing accountant at once, all committing: nothing lost, nothing doubled, nothing stuck."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import date, timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection, connections, transaction
+
+from devices import tasks
+from devices.services import inbox, intake
+from devices.services.verification import verify_stream
+from devices.simulator.floor import FIRST_DEAL, Play
+from devices.simulator.irregularities import Rates
+from jackpot.services import listening
+from tables.rules.floor import read_floor
+from tests.services import auditor
+from tests.services.house import (
+    ALONE,
+    FLOOR,
+    RECEIVED,
+    TWIN,
+    House,
+    message,
+    rows,
+    royal,
+    run,
+    two_hits,
+    value,
+    verify,
+)
+
+LAST = FIRST_DEAL + timedelta(days=1)
+
+
+def closing(act: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a thread leave no connection behind."""
+
+    def acted(*arguments: Any) -> Any:
+        try:
+            return act(*arguments)
+        finally:
+            connections.close_all()
+
+    return acted
+
+
+def at_once(count: int, act: Callable[[int], Any]) -> list[Any]:
+    """Do something in several threads that begin together; an error in one is an error."""
+    begin = threading.Barrier(count)
+
+    def begun(number: int) -> Any:
+        begin.wait(20)
+        return act(number)
+
+    with ThreadPoolExecutor(count) as threads:
+        return list(threads.map(closing(begun), range(count)))
+
+
+@contextmanager
+def workers(count: int, *, limit: int = 25) -> Iterator[Counter[int]]:
+    """Settling workers that look at every stream until the block ends and nothing waits any more."""
+    stop = threading.Event()
+    done: Counter[int] = Counter()
+
+    def work(number: int) -> None:
+        while True:
+            over = stop.is_set()
+            worked = 0
+            for stream in intake.streams_waiting():
+                taken = intake.settle_next(stream, clock=lambda: LAST, limit=limit)
+                worked += taken.batch.settled + taken.batch.held
+            done[number] += worked
+            if over and not intake.streams_waiting():
+                return
+            if not worked:
+                time.sleep(0.002)
+
+    with ThreadPoolExecutor(count) as threads:
+        working = [threads.submit(closing(work), number) for number in range(count)]
+        try:
+            yield done
+        finally:
+            stop.set()
+        for each in working:
+            each.result(60)
+
+
+def test_four_workers_on_one_stream(busy_house: House) -> None:
+    """Whoever has the lock settles, the others leave it alone: one order, one meter, every message once."""
+    sent = [two_hits(f"R-{number:03d}") if number % 9 == 0 else message(f"R-{number:03d}") for number in range(200)]
+    busy_house.post(*sent, at=LAST)
+    with workers(4, limit=7) as done:
+        pass
+    assert sum(done.values()) == 200
+    assert busy_house.order() == [each["round"] for each in sent]
+    assert value("SELECT wagers FROM jackpot_meter JOIN jackpot_level ON id = level_id WHERE code = 'major'") == 200 + 2 * 23
+    auditor.everything_agrees()
+    verify()
+
+
+def test_four_workers_on_three_streams_while_gateways_post(busy_house: House) -> None:
+    """A whole floor in play: four gateways post and resend while four workers settle."""
+    tables = read_floor(FLOOR).tables
+    messages = Play(tables, seed=11, rates=Rates(times=20), start=FIRST_DEAL).first(360)
+
+    def gateway(number: int) -> None:
+        rng = random.Random(number)
+        mine = [each for place, each in enumerate(messages) if place % 4 == number]
+        while mine:
+            size = rng.choice((1, 5, 20))
+            House().post(*mine[:size], at=LAST)
+            if rng.random() < 0.4:  # the answer was lost: the same again
+                House().post(*mine[:size], at=LAST)
+            del mine[:size]
+
+    with workers(4) as done:
+        at_once(4, gateway)
+    assert sum(done.values()) == 360
+    assert busy_house.waiting() == 0
+    assert value("SELECT count(*) FROM tables_round") + value("SELECT count(*) FROM tables_hold") == 360
+    auditor.everything_agrees()
+    counts = verify()
+    assert (counts.streams, counts.messages) == (3, 360)
+
+
+def test_streams_do_not_wait_for_each_other(busy_house: House) -> None:
+    """A worker that sits on one link keeps nobody from settling the others."""
+    busy_house.post(royal("R-1"), royal("R-1", table=TWIN), message("R-1", table=ALONE))
+    locked, done = threading.Event(), threading.Event()
+
+    def sitting() -> None:
+        with transaction.atomic():
+            run("SELECT FROM accounting_stream WHERE code = 'twin' FOR NO KEY UPDATE")
+            locked.set()
+            assert done.wait(20)
+
+    thread = threading.Thread(target=closing(sitting))
+    thread.start()
+    assert locked.wait(10)
+    began = time.monotonic()
+    assert busy_house.settle() == 2
+    assert time.monotonic() - began < 5
+    done.set()
+    thread.join(10)
+    assert busy_house.settle() == 1
+
+
+def test_overlapping_arrays_in_opposite_orders_do_not_deadlock(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten gateways resend the same rounds forwards and backwards: nobody hears of a deadlock, and none even happens."""
+    retried: list[str] = []
+    real = inbox._accept_once
+
+    def watched(arrivals: Any) -> Any:
+        try:
+            return real(arrivals)
+        except Exception as error:
+            retried.append(repr(error))
+            raise
+
+    monkeypatch.setattr(inbox, "_accept_once", watched)
+    for turn in range(4):
+        sent = [message(f"R-{turn}-{number:02d}", table=table) for number in range(30) for table in ("MS-101", TWIN, ALONE)]
+
+        def gateway(number: int, sent: list[dict[str, Any]] = sent) -> list[str]:
+            mine = sent if number % 2 else sent[::-1]
+            return [verdict.status for verdict in House().post(*mine)]
+
+        answers = at_once(10, gateway)
+        assert Counter(status for statuses in answers for status in statuses) == {"accepted": 90, "duplicate": 9 * 90}
+    assert retried == []
+    assert busy_house.settle() == 360
+    auditor.everything_agrees()
+
+
+def test_one_reference_with_two_contents_at_the_same_moment(busy_house: House) -> None:
+    """One wins and stands; everybody with the other content is refused, whoever was first."""
+    contents = [message("R-1"), message("R-1", community="2d 9h Kd")]
+    answers = at_once(8, lambda number: House().post(contents[number % 2])[0])
+    accepted = [number for number, verdict in enumerate(answers) if verdict.status == "accepted"]
+    assert len(accepted) == 1
+    for number, verdict in enumerate(answers):
+        if number not in accepted:
+            assert verdict.status == ("duplicate" if number % 2 == accepted[0] % 2 else "reused")
+    assert len({verdict.message_id for verdict in answers}) == 1
+    busy_house.settle()
+    assert value("SELECT count(*) FROM tables_round") == 1
+
+
+# ── closing a gaming day ────────────────────────────────────────────────────────────────────────────────────────
+DAY = date(2026, 11, 27)
+
+
+def test_a_close_waits_for_what_is_being_booked(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Settling holds the day FOR SHARE, closing takes it FOR UPDATE: no round slips in after the close."""
+    from tables.services import rounds
+
+    busy_house.play(message("R-0"))
+    busy_house.post(royal("R-1"))
+    settling, closed = threading.Event(), threading.Event()
+    real = rounds.settle_batch
+
+    def slow(*arguments: Any, **more: Any) -> Any:
+        batch = real(*arguments, **more)
+        settling.set()
+        assert not closed.wait(0.4), "closed while a round of that day was being booked"
+        return batch
+
+    def close() -> None:
+        assert settling.wait(10)
+        with transaction.atomic():
+            run("SELECT FROM accounting_gamingday WHERE date = %s FOR UPDATE", DAY)
+            run("UPDATE accounting_gamingday SET closed_at = now() WHERE date = %s", DAY)
+        closed.set()
+
+    monkeypatch.setattr(rounds, "settle_batch", slow)
+    accountant = threading.Thread(target=closing(close))
+    accountant.start()
+    busy_house.settle()
+    accountant.join(10)
+    assert closed.is_set()
+    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 2") == [(DAY, None)]
+    monkeypatch.undo()
+    busy_house.play(message("R-2"))
+    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 3") == [
+        (DAY + timedelta(days=1), DAY)
+    ]
+    auditor.everything_agrees()
+    verify()
+
+
+def test_settling_waits_for_a_close_and_books_on_the_next_day(busy_house: House) -> None:
+    busy_house.play(message("R-0"))
+    busy_house.post(message("R-1"))
+    closing_now, close = threading.Event(), threading.Event()
+
+    def accountant() -> None:
+        with transaction.atomic():
+            run("SELECT FROM accounting_gamingday WHERE date = %s FOR UPDATE", DAY)
+            run("UPDATE accounting_gamingday SET closed_at = now() WHERE date = %s", DAY)
+            closing_now.set()
+            assert close.wait(10)
+
+    def settle() -> None:
+        busy_house.settle()
+
+    accounting = threading.Thread(target=closing(accountant))
+    accounting.start()
+    assert closing_now.wait(10)
+    worker = threading.Thread(target=closing(settle))
+    worker.start()
+    worker.join(0.4)
+    assert worker.is_alive(), "booked on a day that is being closed"
+    close.set()
+    worker.join(10)
+    accounting.join(10)
+    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 2") == [
+        (DAY + timedelta(days=1), DAY)
+    ]
+    auditor.everything_agrees()
+
+
+def test_workers_of_different_streams_share_an_open_day(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two links settle rounds of one day at the same time: neither waits for the other's commit."""
+    from tables.services import rounds
+
+    busy_house.play(message("R-0"))
+    busy_house.post(message("R-1"), message("R-1", table=TWIN))
+    both = threading.Barrier(2)
+    real = rounds.settle_batch
+
+    def together(*arguments: Any, **more: Any) -> Any:
+        batch = real(*arguments, **more)
+        both.wait(10)  # broken after ten seconds if the other cannot get here
+        return batch
+
+    monkeypatch.setattr(rounds, "settle_batch", together)
+    streams = [House.stream("ms-mg01"), House.stream("twin")]
+    taken = at_once(2, lambda number: intake.settle_next(streams[number], clock=lambda: RECEIVED))
+    assert [each.batch.settled for each in taken] == [1, 1]
+
+
+def test_a_new_day_is_opened_once_by_whoever_comes_first(busy_house: House) -> None:
+    """Three streams meet the first rounds of days nobody has seen."""
+    for table in ("MS-101", TWIN, ALONE):
+        House().post(
+            *(message(f"D-{day}", table=table, dealt_at=f"2026-11-{day}T21:00:00-05:00") for day in range(10, 28)), at=RECEIVED
+        )
+    streams = intake.streams_waiting()
+    taken = at_once(3, lambda number: intake.settle_next(streams[number], clock=lambda: RECEIVED))
+    assert [each.batch.settled for each in taken] == [18, 18, 18]
+    assert value("SELECT count(*) FROM accounting_gamingday WHERE date BETWEEN '2026-11-10' AND '2026-11-27'") == 18
+    auditor.everything_agrees()
+
+
+# ── terms, floors and telling ───────────────────────────────────────────────────────────────────────────────────
+def test_a_table_that_is_closed_while_its_link_is_settled(busy_house: House) -> None:
+    """Terms change under the stream's lock: each round is judged by what stood when its batch took the lock."""
+    sent = [message(f"R-{number:03d}") for number in range(120)]
+
+    def close() -> None:
+        with transaction.atomic():
+            run("SELECT FROM accounting_stream WHERE code = 'ms-mg01' FOR NO KEY UPDATE")
+            run("UPDATE tables_table SET state = 'closed' WHERE code = 'MS-101'")
+            run("UPDATE accounting_stream SET terms_version = terms_version + 1 WHERE code = 'ms-mg01'")
+
+    busy_house.post(*sent)
+    closer = threading.Timer(0.05, closing(close))
+    closer.start()
+    with workers(3, limit=3):
+        pass
+    closer.join()
+    assert rows("SELECT DISTINCT reasons FROM tables_hold") in ([], [(["table_closed"],)])
+    settled = busy_house.order()
+    assert settled == [each["round"] for each in sent][: len(settled)], "after the first held round none is settled"
+    auditor.everything_agrees()
+    # Kept terms of every thread's process are the same: what comes now is held.
+    busy_house.play(last := message("R-last"))
+    assert busy_house.outcome(last) == ("held", ["table_closed"])
+
+
+def test_two_installations_of_one_floor(busy_house: House) -> None:
+    from tables.services import floors
+
+    grown = FLOOR + FLOOR[FLOOR.index('[[tables]]\ncode = "MS-101"') : FLOOR.index('[[tables]]\ncode = "MS-102"')].replace(
+        "MS-101", "MS-103"
+    )
+    installed = at_once(4, lambda _: floors.install(grown, at=RECEIVED))
+    assert sorted(each.tables for each in installed) == [(), (), (), ("MS-103",)]
+    auditor.everything_agrees()
+
+
+def test_every_settled_batch_is_told_after_its_commit(busy_house: House) -> None:
+    """Whoever hears that a stream stands at a sequence finds it there."""
+    where = connection.get_connection_params()
+    heard: list[tuple[int, int]] = []
+    with psycopg.connect(**{key: where[key] for key in ("host", "user", "dbname") if key in where}, autocommit=True) as listener:
+        listener.execute(f"LISTEN {listening.CHANNEL}")
+        streams = [busy_house.stream("ms-mg01"), busy_house.stream("twin")]
+        for number in range(5):
+            busy_house.post(message(f"R-{number}"), royal(f"R-{number}", table=TWIN))
+            at_once(2, lambda place: tasks.empty(streams[place], clock=lambda: RECEIVED))
+        for notice in listener.notifies(timeout=10, stop_after=10):
+            stream_id, _, sequence = notice.payload.partition(":")
+            heard.append((int(stream_id), int(sequence)))
+            stands = value("SELECT next_sequence - 1 FROM accounting_stream WHERE id = %s", int(stream_id))
+            assert stands >= int(sequence), "told before it was there"
+    for stream in streams:
+        assert [told for each, told in heard if each == stream] == [1, 2, 3, 4, 5]
+
+
+def test_verification_is_not_disturbed_by_settling(busy_house: House) -> None:
+    """A stream is verified as it stood while the house goes on playing."""
+    busy_house.post(*(message(f"A-{number:03d}") for number in range(60)), at=LAST)
+    busy_house.settle(LAST)
+    with workers(2, limit=5):
+        for number in range(15):
+            busy_house.post(*(royal(f"B-{number}-{each}") for each in range(4)), at=LAST)
+            counts = verify_stream(busy_house.stream("ms-mg01"))
+            assert counts.rounds >= 60
+    verify()
+    auditor.everything_agrees()
