@@ -7,7 +7,7 @@ process in it. The server gets the very error that a full disk gives: ENOSPC, fr
 from __future__ import annotations
 
 import os
-import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from jackpot.config.processes import State
@@ -31,10 +31,12 @@ class SmallDisk:
         self.hall = hall
         self.data = hall.server.data
         used = sum(file.stat().st_blocks * 512 for file in self.data.rglob("*") if file.is_file())
-        self.bytes = used + spare_megabytes * 1024 * 1024
         own = () if os.geteuid() == 0 else ("--user", "--map-root-user")
-        self.small = self.data.with_name("small")
-        words = [f"SMALL={self.small}", f"SIZE={self.bytes}", f"DATA={self.data}"]
+        words = [
+            f"SMALL={self.data.with_name('small')}",
+            f"SIZE={used + spare_megabytes * 1024 * 1024}",
+            f"DATA={self.data}",
+        ]
         self.enter = ("unshare", *own, "--mount", "--propagation", "private", "env", *words, "sh", "-c", MOUNT, "sh")
 
     def start(self) -> None:
@@ -47,19 +49,18 @@ class SmallDisk:
         self.hall.before = ("nsenter", "--target", str(up.pid), *inside, "--mount", f"--wd={ROOT}", "--")
         self.hall.server.data = Path(f"/proc/{up.pid}/root{self.data}")
 
+    @property
+    def _ballast(self) -> Path:
+        return self.hall.server.data / "ballast"
+
     def fill(self) -> None:
-        """Leave no room: the disk is made as large as what is on it."""
-        for _ in range(20):
-            disk = os.statvfs(self.hall.server.data)
-            if self._resize((disk.f_blocks - disk.f_bfree) * disk.f_frsize):
-                return
-        raise AssertionError("the disk could not be filled")
+        """Leave no room, to the last page."""
+        with self._ballast.open("wb", buffering=0) as ballast:
+            for size in (1024 * 1024, 4096):
+                with suppress(OSError):
+                    while ballast.write(bytes(size)) == size:
+                        pass
 
     def free(self) -> None:
-        """Make room."""
-        assert self._resize(self.bytes)
-
-    def _resize(self, size: int) -> bool:
-        """False when more than that was written meanwhile."""
-        remount = ["mount", "-o", f"remount,size={size}", str(self.small)]
-        return subprocess.run([*self.hall.before, *remount], capture_output=True).returncode == 0
+        """Give the room back."""
+        self._ballast.unlink()

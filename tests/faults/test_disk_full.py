@@ -24,7 +24,7 @@ def disk(tmp_path: Path) -> Iterator[SmallDisk]:
     hall = Hall(tmp_path, tables=2)
     hall.server.start()  # made on an ordinary disk
     hall.server.stop()
-    disk = SmallDisk(hall, spare_megabytes=512)
+    disk = SmallDisk(hall, spare_megabytes=128)
     try:
         disk.start()
         yield disk
@@ -41,6 +41,9 @@ def test_a_full_disk_is_answered_try_again_and_nothing_is_lost(disk: SmallDisk) 
     ]
     for heap in heaps[:4]:
         hall.post(heap)
+    before = hall.server.process()
+    assert before is not None
+    writer = hall.server.connect()  # now: to connect, too, may need room
     disk.fill()
     said: Counter[str] = Counter()
     for heap in heaps[4:]:
@@ -51,9 +54,10 @@ def test_a_full_disk_is_answered_try_again_and_nothing_is_lost(disk: SmallDisk) 
     # What was accepted in the last free pages waits, however often settling fails: it is not the messages' fault.
     time.sleep(FULL_SECONDS)
     # The log cannot grow either: the server ends itself, and cannot start.
-    with pytest.raises(psycopg.OperationalError), hall.server.connect() as server:
+    with pytest.raises(psycopg.OperationalError), writer:
         for _ in range(100):
-            server.execute("SELECT pg_logical_emit_message(true, 'full', repeat('x', 1000000))")
+            writer.execute("SELECT pg_logical_emit_message(true, 'full', repeat('x', 1000000))")
+    before.wait(10)
     hall.post(heaps[0], until_answered=False)
     time.sleep(3)
     disk.free()
