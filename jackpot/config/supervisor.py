@@ -35,6 +35,7 @@ class Supervisor:
         self.state = State()
         self.watched: list[Watched] = []
         self.retry_server = 0.0
+        self.server_failures = 0
         self.look_at_logs = 0.0
 
     def add(self, child: Child) -> None:
@@ -86,9 +87,12 @@ class Supervisor:
         try:
             self.server.start()
         except DatabaseProblem as problem:
-            self.retry_server = time.monotonic() + LONGEST_PAUSE_SECONDS
+            # After a kill its old processes hold its memory for a moment: look again soon, then less and less often.
+            self.server_failures += 1
+            self.retry_server = time.monotonic() + min(LONGEST_PAUSE_SECONDS, 0.5 * 2**self.server_failures)
             self.say(f"postgres does not start, trying again: {problem}")
             return
+        self.server_failures = 0
         process = self.server.process()
         self.say(f"postgres is started again as process {process.pid if process else 'unknown'}")
 
