@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import signal
 import socket
 import threading
 import time
@@ -131,6 +132,33 @@ def test_gateways_whose_clocks_are_ahead_or_behind_are_settled_and_put_on_record
         before = hall.number(misdated)
     # Every round counts on the day on which it came in: it cannot be earlier or later than that of receipt.
     assert hall.number("SELECT count(DISTINCT gaming_date) FROM accounting_event WHERE kind = 'round'") <= 2
+    account(hall)
+
+
+def test_once_the_database_is_back_no_thread_of_the_web_clings_to_the_old_connection(hall: Hall) -> None:
+    """Which thread looks up the tables is left to luck: all of them must have let go."""
+
+    def post_for(seconds: float) -> Counter[str]:
+        """Four gateways at once, so that lookups are spread over threads."""
+
+        def gateway(messages: list[Message]) -> list[str]:
+            said: list[str] = []
+            ends = time.monotonic() + seconds
+            while time.monotonic() < ends:
+                said += hall.post(messages, until_answered=False)
+                time.sleep(0.05)
+            return said
+
+        with ThreadPoolExecutor(4) as gateways:
+            heaps = by_table(hall.deal(8)).values()
+            return Counter(status for said in gateways.map(gateway, heaps) for status in said)
+
+    assert post_for(3)["unknown"] == 0
+    assert hall.strike_database(signal.SIGQUIT)
+    hall.ready()
+    hall.post(next(iter(by_table(hall.deal(4)).values())))  # the inbox, too, has met the new server
+    assert post_for(4)["unknown"] == 0
+    hall.settled()
     account(hall)
 
 
