@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from celery import shared_task
 from celery.signals import worker_ready
@@ -13,6 +14,8 @@ from devices.services import intake
 from jackpot.services import listening
 from tables.services import terms
 
+Done = TypeVar("Done")
+
 
 @shared_task
 def settle(stream_id: int) -> int:
@@ -22,13 +25,24 @@ def settle(stream_id: int) -> int:
 
 @shared_task
 def sweep() -> int:
-    """Empty every queue that nobody was woken for, and leave a sign of life."""
+    """Empty every queue that nobody was woken for, and leave a sign of life.
 
-    def sweep_all() -> int:
+    A stream that cannot be settled does not keep the others waiting; its error is raised when they are done.
+    """
+
+    def look() -> list[int]:
         intake.beat("sweep", timezone.now())
-        return sum(empty(stream, clock=timezone.now) for stream in intake.streams_waiting())
+        return intake.streams_waiting()
 
-    return _safely(sweep_all)
+    dealt_with, errors = 0, []
+    for stream in _safely(look):
+        try:
+            dealt_with += _safely(partial(empty, stream, clock=timezone.now))
+        except Exception as error:
+            errors.append(error)
+    if errors:
+        raise errors[0]
+    return dealt_with
 
 
 def empty(stream_id: int, *, clock: Callable[[], datetime]) -> int:
@@ -44,7 +58,7 @@ def empty(stream_id: int, *, clock: Callable[[], datetime]) -> int:
             return dealt_with
 
 
-def _safely(act: Callable[[], int]) -> int:
+def _safely(act: Callable[[], Done]) -> Done:
     """Start from a live connection and drop every kept state after an error: nothing half-known survives."""
     close_old_connections()
     try:
