@@ -1,0 +1,181 @@
+"""Waking, sweeping and telling: what the settling worker does between the queue and whoever waits (ARCHITECTURE §3)."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import datetime, timedelta
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from devices import tasks
+from devices.services import intake
+from devices.services.wakes import Waker
+from jackpot.services import listening
+from tables.services import terms
+from tests.services.house import ALONE, TWIN, House, message, rows, royal, value
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """What listeners are told, beside really telling them."""
+    heard: list[tuple[int, int]] = []
+    real = listening.tell
+
+    def tell(stream_id: int, sequence: int) -> None:
+        heard.append((stream_id, sequence))
+        real(stream_id, sequence)
+
+    monkeypatch.setattr(listening, "tell", tell)
+    return heard
+
+
+def test_a_wake_empties_its_stream_and_no_other(busy_house: House, told: list[tuple[int, int]]) -> None:
+    busy_house.post(message("R-1"), message("R-2"), royal("R-1", table=TWIN))
+    stream = busy_house.stream("ms-mg01")
+    assert tasks.settle(stream) == 2
+    assert busy_house.order() == ["R-1", "R-2"]
+    assert busy_house.waiting() == 1
+    assert told == [(stream, 2)]
+    assert tasks.settle(stream) == 0
+    assert told == [(stream, 2)], "nobody is told of nothing"
+
+
+def test_a_held_round_is_told_too_for_somebody_may_wait_for_it(busy_house: House, told: list[tuple[int, int]]) -> None:
+    busy_house.post(message("R-1", community="2c 2c Kd"))
+    assert tasks.settle(busy_house.stream("ms-mg01")) == 1
+    assert told == [(busy_house.stream("ms-mg01"), 0)]
+
+
+def test_what_comes_while_a_batch_commits_is_seen_by_the_last_look(
+    busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message that arrives too late for the batch and too early for another wake is not left to the sweep."""
+    real = intake.settle_next
+    late = [message("late")]
+
+    def settle_next(stream_id: int, **more: Any) -> intake.Taken:
+        taken = real(stream_id, **more)
+        if late:
+            busy_house.post(late.pop())
+        return taken
+
+    monkeypatch.setattr(intake, "settle_next", settle_next)
+    busy_house.post(message("R-1"))
+    assert tasks.settle(busy_house.stream("ms-mg01")) == 2
+    assert busy_house.order() == ["R-1", "late"]
+
+
+def test_the_sweep_empties_every_queue_and_leaves_a_sign_of_life(busy_house: House) -> None:
+    busy_house.post(message("R-1"), royal("R-1", table=TWIN), message("R-1", table=ALONE))
+    before = timezone.now()
+    assert tasks.sweep() == 3
+    assert busy_house.waiting() == 0
+    (seen,) = (at for name, at in rows("SELECT name, seen_at FROM devices_heartbeat") if name == "sweep")
+    assert before <= seen <= timezone.now()
+
+
+def test_a_stream_that_cannot_be_settled_does_not_keep_the_others_waiting(
+    busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy_house.post(message("R-1"))
+    busy_house.post(royal("R-1", table=TWIN), message("R-1", table=ALONE))
+    broken = busy_house.stream("ms-mg01")
+    real = intake.settle_next
+
+    def settle_next(stream_id: int, **more: Any) -> intake.Taken:
+        if stream_id == broken:
+            raise RuntimeError("this stream is beyond help")
+        return real(stream_id, **more)
+
+    monkeypatch.setattr(intake, "settle_next", settle_next)
+    with pytest.raises(RuntimeError, match="beyond help"):
+        tasks.sweep()
+    assert rows("SELECT DISTINCT stream_id FROM devices_queued") == [(broken,)]
+
+
+def test_nothing_is_kept_after_an_error(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy_house.play(message("R-1"))
+    assert terms._KEPT
+
+    def broken(stream_id: int, **more: Any) -> intake.Taken:
+        raise RuntimeError("half-known")
+
+    monkeypatch.setattr(intake, "settle_next", broken)
+    with pytest.raises(RuntimeError):
+        tasks.settle(busy_house.stream("ms-mg01"))
+    assert not terms._KEPT
+
+
+def test_the_clock_is_the_worker_s(busy_house: House) -> None:
+    busy_house.post(message("R-1"))
+    before = timezone.now()
+    tasks.settle(busy_house.stream("ms-mg01"))
+    recorded: datetime = value("SELECT recorded_at FROM accounting_event WHERE sequence = 1")
+    assert before <= recorded <= timezone.now() + timedelta(seconds=1)
+
+
+class Broker:
+    """Takes wakes and writes down when."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[int, float]] = []
+        self.came = threading.Event()
+
+    def send(self, stream: int) -> None:
+        self.sent.append((stream, time.monotonic()))
+        self.came.set()
+
+
+def test_the_first_wake_goes_out_at_once_and_the_last_is_never_swallowed() -> None:
+    """At most one message per 50 ms and stream, on the trailing edge: after the last wake there is always a look."""
+    broker = Broker()
+    waker = Waker(broker.send)
+    began = time.monotonic()
+    waker.wake([7])
+    assert broker.came.wait(2)
+    last = began
+    while time.monotonic() - began < 0.4:
+        waker.wake([7])
+        last = time.monotonic()
+        time.sleep(0.001)
+    time.sleep(0.15)
+    times = [at for _, at in broker.sent]
+    assert times[-1] >= last, "the last wake was swallowed"
+    gaps = [after - before for before, after in pairwise(times)]
+    assert min(gaps) >= 0.049
+    assert 3 <= len(times) <= 11
+
+
+def test_streams_are_throttled_each_for_itself() -> None:
+    broker = Broker()
+    waker = Waker(broker.send)
+    for wakes in (3, 6):
+        waker.wake([1, 2, 3])
+        deadline = time.monotonic() + 3
+        while len(broker.sent) < wakes and time.monotonic() < deadline:
+            time.sleep(0.001)
+    assert sorted(stream for stream, _ in broker.sent) == [1, 1, 2, 2, 3, 3]
+    for stream in (1, 2, 3):
+        first, second = (at for each, at in broker.sent if each == stream)
+        assert 0.049 <= second - first < 1
+
+
+def test_a_wake_that_cannot_be_sent_costs_nothing() -> None:
+    sent: list[int] = []
+    done = threading.Event()
+
+    def send(stream: int) -> None:
+        if stream == 1:
+            raise ConnectionError("no broker")
+        sent.append(stream)
+        done.set()
+
+    waker = Waker(send)
+    waker.wake([1])
+    waker.wake([2])
+    assert done.wait(2)
+    assert sent == [2]
