@@ -60,9 +60,16 @@ def explanation(payout_id: str, message: dict[str, Any]) -> dict[str, Any]:
 
 
 def _envy(seat: dict[str, Any], settlement: dict[str, Any], payout: Payout) -> list[dict[str, Any]]:
-    """The neighbours' hits that this seat earns envy for, with the awards themselves."""
+    """The neighbour's hit that this payout is envy for, with its award.
+
+    Two neighbours may hold the same hand: a seat's envy payouts stand in the order of its envy entries.
+    """
     awards = {award["seat"]: award for award in settlement["awards"]}
-    return [{**envy, "hit": awards[envy["from_seat"]]["hit"]} for envy in seat["envy"] if envy["hand"] == payout.hand]
+    earlier = Payout.objects.filter(
+        stream_id=payout.stream_id, sequence=payout.sequence, seat=payout.seat, kind=payout.kind, line__lt=payout.line
+    )
+    envy = seat["envy"][earlier.count()]
+    return [{**envy, "hit": awards[envy["from_seat"]]["hit"]}]
 
 
 def _paytable(terms: TableTerms, payout: Payout) -> dict[str, Any] | None:

@@ -350,6 +350,22 @@ def test_envy_is_explained_by_the_neighbour_s_hit(api: Api, played: dict[str, Me
         assert row_of(found, hand)["envy_cents"] == cents == found["payout"]["cents"]
 
 
+def test_envy_for_two_neighbours_with_the_same_hand_is_told_apart(api: Api) -> None:
+    """Two straight flushes on one board: each payout of the third bettor names the hit it is for."""
+    sent = api.round(
+        seat(1, "Qs Ks", progressive=100), seat(2, "2d 3d", progressive=100), seat(3, "7s 8s", progressive=100),
+        community="9s Ts Js",
+    )  # fmt: skip
+    (shown,) = api.play(sent)
+    hits = {award["seat"]: award["hit"] for award in shown["settlement"]["awards"]}
+    assert set(hits) == {1, 3}
+    found = [payout for payout in of(api, shown) if (payout["seat"], payout["kind"]) == (2, "envy")]
+    named = [api.found(f"payouts/{payout['id']}/explanation")["envy"] for payout in found]
+    assert sorted((envy["from_seat"], envy["hit"], envy["paid_cents"]) for (envy,) in named) == [
+        (1, hits[1], 30_000), (3, hits[3], 30_000),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("payout", ["nothing", "ms-mg01-1-99", "ms-mg01-99999999-1", "ms-mg01-0-1", "-1-1", "a-b-c", "ms-mg01-1-",
                                     "ms-mg01-١-1", "%00-1-1"])  # fmt: skip
 def test_a_payout_that_is_not_there_is_404(payout: str, api: Api) -> None:
