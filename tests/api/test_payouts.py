@@ -22,6 +22,7 @@ KEYS = ["id", "round", "table", "link", "level", "seat", "hand", "kind", "cents"
 def pages(api: Api, limit: int, **filters: Any) -> Iterator[list[Message]]:
     """Every page of a list, to the last."""
     cursor: str | None = None
+    seen: set[str] = set()
     while True:
         page = api.found("payouts", limit=limit, **filters, **({"cursor": cursor} if cursor else {}))
         assert set(page) == {"items", "next"}
@@ -29,6 +30,8 @@ def pages(api: Api, limit: int, **filters: Any) -> Iterator[list[Message]]:
         cursor = page["next"]
         if cursor is None:
             return
+        assert cursor not in seen, "the same page again"
+        seen.add(cursor)
 
 
 def all_of(api: Api, **filters: Any) -> list[Message]:
