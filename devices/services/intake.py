@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection, transaction
 
 from accounting.services.statements import execute
 from devices.models import SignificantEvent
+from devices.services import collector
 from tables.services import rounds, terms
 from tables.services.rounds import Batch, Incoming, StreamHead
 
@@ -147,25 +148,12 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
         rows = execute(TAKE, [stream_id, size])
         if not rows:
             return Taken(Batch())
-        with _collector_paused():
+        with collector.paused():
             incoming = [Incoming(*row[:6]) for row in rows]
             batch = rounds.settle_batch(StreamHead(*locked[0]), incoming, at=at, hold_for=hold_for)
         execute(DONE, [stream_id, *rows[-1][6:8]])
         _report(batch, at)
     return Taken(batch, more=len(rows) == size)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """A batch makes a hundred thousand objects, none in a circle, and frees them at once: looking for circles meanwhile
-    cost a fifth of the time."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 def _report(batch: Batch, at: datetime) -> None:

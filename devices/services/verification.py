@@ -17,7 +17,9 @@ from django.db import connection, transaction
 from accounting.rules.accounts import Movement, of_level
 from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.gaming_day import gaming_date
+from accounting.services.statements import execute
 from devices.posting import strict
+from devices.services import collector
 from jackpot.queries import award_row, hits_between, link_definition
 from jackpot.rules.meter import Meter, opening
 from tables.rules import books
@@ -107,9 +109,10 @@ def verify_stream(stream_id: int, advance: Callable[[int], None] = lambda events
     replay = Replay()
     counts = Counts(streams=1)
     while replay.sequence + 1 < snapshot.next_sequence:
-        chunk = _Chunk.read(snapshot, replay.sequence + 1)
-        for event in chunk.events():
-            _replay_event(snapshot, in_force, replay, event, chunk, counts)
+        with collector.paused():
+            chunk = _Chunk.read(snapshot, replay.sequence + 1)
+            for event in chunk.events():
+                _replay_event(snapshot, in_force, replay, event, chunk, counts)
         advance(chunk.size)
         if not chunk.size:
             raise Difference(
@@ -188,13 +191,9 @@ class _Chunk:
     def read(cls, snapshot: Snapshot, first: int) -> "_Chunk":
         last = min(first + CHUNK, snapshot.next_sequence) - 1
         span = [snapshot.id, first, last]
-        with connection.cursor() as cursor:
-            cursor.execute(EVENTS, span)
-            rows = cursor.fetchall()
-            cursor.execute(TRANSFERS, span)
-            transfers = _by_sequence(cursor.fetchall())
-            cursor.execute(PAYOUTS, span)
-            payouts = _by_sequence(cursor.fetchall())
+        rows = execute(EVENTS, span, prepare=False)
+        transfers = _by_sequence(execute(TRANSFERS, span, prepare=False))
+        payouts = _by_sequence(execute(PAYOUTS, span, prepare=False))
         hits: defaultdict[int, list[Any]] = defaultdict(list)
         for hit in hits_between(snapshot.id, first, last):
             hits[hit.sequence].append(hit)
