@@ -1,6 +1,5 @@
 """Settling what waits: one worker a stream at a time, in the order taken under the stream's lock (ARCHITECTURE §3)."""
 
-import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
