@@ -21,18 +21,32 @@ LOCK = """
 """
 # Committed before the batch is tried, so that a batch that kills its worker is known by the next one. It may be lost
 # with the database: then the batch is simply tried once more. A batch that succeeds moves the front, and with it this.
+# One statement is one transaction and one way to the server: a floor's quiet hours are batches of one.
 ATTEMPT = """
-    INSERT INTO devices_attempt AS attempt (stream_id, receipt, position, attempts)
-    SELECT stream_id, receipt, position, 1 FROM devices_queued WHERE stream_id = %s ORDER BY receipt, position LIMIT 1
-    ON CONFLICT (stream_id) DO UPDATE SET receipt = excluded.receipt, position = excluded.position,
-        attempts = CASE WHEN (attempt.receipt, attempt.position) = (excluded.receipt, excluded.position)
-            THEN attempt.attempts + %s ELSE 1 END
-    RETURNING attempts
+    WITH forgetful AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS done),
+    locked AS MATERIALIZED (
+        SELECT stream.id FROM forgetful, accounting_stream stream WHERE stream.id = %s AND forgetful.done IS NOT NULL
+        FOR NO KEY UPDATE OF stream SKIP LOCKED
+    ),
+    tried AS (
+        INSERT INTO devices_attempt AS attempt (stream_id, receipt, position, attempts)
+        SELECT locked.id, front.receipt, front.position, 1 FROM locked CROSS JOIN LATERAL (
+            SELECT receipt, position FROM devices_queued WHERE stream_id = locked.id ORDER BY receipt, position LIMIT 1
+        ) AS front
+        ON CONFLICT (stream_id) DO UPDATE SET receipt = excluded.receipt, position = excluded.position,
+            attempts = CASE WHEN (attempt.receipt, attempt.position) = (excluded.receipt, excluded.position)
+                THEN attempt.attempts + %s ELSE 1 END
+        RETURNING attempts
+    )
+    SELECT EXISTS (SELECT FROM locked), (SELECT attempts FROM tried)
 """
 # Held by the session from the attempt until it is over, for between the two the stream's row is free. Another worker who
 # counted an attempt then would make a message suspicious that has killed nobody. It ends with the session, however that
 # ends; a session that falls silent here is ended by idle_session_timeout.
-TRY_ALONE = "SELECT pg_try_advisory_lock(%s)"
+# Where nothing waits it is not even tried.
+TRY_ALONE = """
+    SELECT pg_try_advisory_lock(%s) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT 1) AS waiting
+"""
 OVER = "SELECT pg_advisory_unlock(%s)"
 ATTEMPTING = 0x6A61636B << 32  # with the stream's id the name of that lock
 TAKE = """
@@ -65,6 +79,8 @@ def settle_next(stream_id: int, *, clock: Callable[[], datetime], limit: int = B
     fault stands alone and fails alone; that one is held `processing_error`, the rest flows.
     """
     with _alone_at(stream_id) as alone:
+        if alone is None:
+            return Taken(Batch())
         attempts = _attempt(stream_id) if alone else None
         if attempts is None:
             return Taken(Batch(), busy=True)
@@ -97,9 +113,13 @@ def _settle_suspiciously(stream_id: int, limit: int, *, clock: Callable[[], date
 
 
 @contextmanager
-def _alone_at(stream_id: int) -> Iterator[bool]:
-    """Whether no other worker that lives is at this stream; it is kept from all others while this lasts."""
-    ((alone,),) = execute(TRY_ALONE, [ATTEMPTING + stream_id])
+def _alone_at(stream_id: int) -> Iterator[bool | None]:
+    """Whether no other worker that lives is at this stream; it is kept from all others while this lasts.
+
+    None where nothing waits.
+    """
+    found = execute(TRY_ALONE, [ATTEMPTING + stream_id, stream_id])
+    alone = found[0][0] if found else None
     try:
         yield alone
     finally:
@@ -130,13 +150,11 @@ def _is_trouble(error: DatabaseError) -> bool:
 
 def _attempt(stream_id: int) -> int | None:
     """Commit that the front of the queue is being tried: its number of tries; 0 when nothing waits, None when busy."""
-    with transaction.atomic():
-        if not execute(LOCK, [stream_id]):
-            return None
-        execute("SET LOCAL synchronous_commit TO off")
-        tries = execute(ATTEMPT, [stream_id, 0 if stream_id in _excused else 1])
+    ((free, tries),) = execute(ATTEMPT, [stream_id, 0 if stream_id in _excused else 1])
+    if not free:
+        return None
     _excused.discard(stream_id)
-    return int(tries[0][0]) if tries else 0
+    return tries or 0
 
 
 def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
