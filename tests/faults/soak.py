@@ -180,7 +180,7 @@ class Soak:
 
     def run(self, trouble: Trouble) -> Outcome:
         """Play, strike, wait until all is settled, and account for everything; AssertionError where it does not add up."""
-        run = Run(self.plan, self.hall.service(), wait_seconds=0, on_dealt=self._note, settles=False)
+        run = Run(self.plan, self.hall.service(), wait_seconds=0, on_dealt=self._note)
         began = time.monotonic()
         trouble.start()
         try:
