@@ -56,7 +56,11 @@ TAKE = """
     WHERE queued.stream_id = %s ORDER BY queued.receipt, queued.position LIMIT %s
 """
 WAITING = "SELECT count(*) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT %s) AS waiting"
-DONE = "DELETE FROM devices_queued WHERE stream_id = %s AND (receipt, position) <= (%s, %s)"
+# Exactly what was taken: a post with a lower receipt may have committed since, and it is not settled yet. The range is
+# for the index.
+DONE = """
+    DELETE FROM devices_queued WHERE stream_id = %s AND (receipt, position) <= (%s, %s) AND message_id = ANY(%s::bigint[])
+"""
 
 # Streams whose last attempt by this process the database's own trouble ended: that is no evidence against a message, so
 # the next attempt is not counted.
@@ -168,7 +172,7 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
         with collector.paused():
             incoming = [Incoming(*row[:6]) for row in rows]
             batch = rounds.settle_batch(StreamHead(*locked[0]), incoming, at=at, hold_for=hold_for)
-        execute(DONE, [stream_id, *rows[-1][6:8]])
+        execute(DONE, [stream_id, *rows[-1][6:8], [row[0] for row in rows]])
         _report(batch, at)
     return Taken(batch, more=len(rows) == size)
 

@@ -201,6 +201,48 @@ def test_one_reference_with_two_contents_at_the_same_moment(busy_house: House) -
     assert value("SELECT count(*) FROM tables_round") == 1
 
 
+@pytest.mark.parametrize("others", [1, 3])
+def test_a_post_that_commits_late_is_not_swept_away_with_those_that_overtook_it(
+    others: int, busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has the lower receipt and was stored while the later ones were being settled: it stays queued, and is settled."""
+    from tables.services import rounds
+
+    begun, settling, stored = threading.Event(), threading.Event(), threading.Event()
+
+    def slow_gateway() -> None:
+        with transaction.atomic():
+            House().post(message("slow-1"), message("slow-2"))
+            begun.set()
+            assert settling.wait(20)
+        stored.set()
+
+    real = rounds.settle_batch
+
+    def settle_batch(*arguments: Any, **more: Any) -> Any:
+        batch = real(*arguments, **more)
+        settling.set()
+        assert stored.wait(20)
+        return batch
+
+    gateway = threading.Thread(target=closing(slow_gateway))
+    gateway.start()
+    assert begun.wait(10)
+    for number in range(others):
+        busy_house.post(message(f"fast-{number}"))
+    monkeypatch.setattr(rounds, "settle_batch", settle_batch)
+    taken = intake.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED)
+    gateway.join(10)
+    monkeypatch.undo()
+    assert taken.batch.settled == others
+    assert busy_house.waiting() == 2
+    auditor.everything_agrees()
+    assert busy_house.settle() == 2
+    assert busy_house.order() == [*(f"fast-{number}" for number in range(others)), "slow-1", "slow-2"]
+    auditor.everything_agrees()
+    verify()
+
+
 # ── closing a gaming day ────────────────────────────────────────────────────────────────────────────────────────
 DAY = date(2026, 11, 27)
 
