@@ -110,9 +110,11 @@ class Feed:
     async def _follow(self) -> None:
         heard = HUB.subscribe(self.stream_id)
         told: LinkReading | None = None
+        loop = asyncio.get_running_loop()
         try:
             while self.watching:
                 heard.clear()
+                next_at = loop.time() + COALESCE_SECONDS
                 try:
                     if told is None:
                         told = await read_link(self.link_id, 2**62)
@@ -129,7 +131,8 @@ class Feed:
                     told = now
                 try:
                     await asyncio.wait_for(heard.wait(), LOOK_AGAIN_SECONDS)
-                    await asyncio.sleep(COALESCE_SECONDS)
+                    # A change that comes alone is told at once; one on the heels of the last waits for company.
+                    await asyncio.sleep(max(0.0, next_at - loop.time()))
                 except TimeoutError:
                     continue
         finally:

@@ -248,7 +248,9 @@ def _replay_event(
     )
     _same(where, "hash of the event", expected, recorded_hash)
     if kind == "opened":
-        _same(where, "round, payouts and hits", (None, [], []), (event[10], chunk.payouts[sequence], chunk.hits[sequence]))
+        _same(
+            where, "round, payouts and hits", (None, [], []), (event[10], chunk.payouts[sequence], chunk.hits[sequence])
+        )
         movements = _replay_opening(snapshot, in_force, replay, where, message_digest, result_digest)
     elif kind == "round":
         movements = _replay_round(in_force, replay, event, where, chunk, counts)

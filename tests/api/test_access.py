@@ -21,7 +21,13 @@ OPEN = {
     "/sign-in": "the way in",
     "/sign-out": "the way out",
 }
-FILLED = {"code": "ms-mg01", "path": "MS-101/R-1", "payout_id": "ms-mg01-1-1", "reference": "MS-101/R-1", "day": "2026-11-27"}
+FILLED = {
+    "code": "ms-mg01",
+    "path": "MS-101/R-1",
+    "payout_id": "ms-mg01-1-1",
+    "reference": "MS-101/R-1",
+    "day": "2026-11-27",
+}
 
 
 def routes(patterns: list[URLPattern | URLResolver], before: str = "/") -> Iterator[str]:
@@ -66,7 +72,9 @@ def test_what_is_open_is_there_and_nothing_else(api: Api) -> None:
             assert httpx.get(api.url + route, trust_env=False).status_code in (200, 302, 405), route
 
 
-READING = [route for route in ALL if route.startswith("/api/v1/") and route not in OPEN and not route.endswith("/stream")]
+READING = [
+    route for route in ALL if route.startswith("/api/v1/") and route not in OPEN and not route.endswith("/stream")
+]
 
 
 @pytest.mark.parametrize("route", READING)

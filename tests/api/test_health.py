@@ -39,7 +39,11 @@ def test_a_silent_worker_is_told_while_rounds_are_still_accepted(api: Api) -> No
     """Accepting does not need a worker: 200, and the status says what is missing."""
     intake.beat("sweep", timezone.now() - timedelta(seconds=60))
     answer = api.client.get("/api/v1/health")
-    assert (answer.status_code, answer.json()["status"], answer.json()["settling"]) == (200, "settling is silent", "silent")
+    assert (answer.status_code, answer.json()["status"], answer.json()["settling"]) == (
+        200,
+        "settling is silent",
+        "silent",
+    )
     assert answer.json()["last_sweep_seconds"] >= 60
 
 
@@ -51,7 +55,9 @@ def test_health_is_read_only(api: Api) -> None:
     assert api.client.get("/api/v1/health", headers={"Accept": "text/html"}).status_code == 200
 
 
-def test_without_a_floor_rounds_cannot_be_accepted(databases: Databases, migrated: str, django_db_blocker: object) -> None:
+def test_without_a_floor_rounds_cannot_be_accepted(
+    databases: Databases, migrated: str, django_db_blocker: object
+) -> None:
     with django_db_blocker.unblock(), databases.entered(migrated):  # type: ignore[attr-defined]
         answer = Client().get("/api/v1/health")
         assert (answer.status_code, json.loads(answer.content)["status"]) == (503, "no floor")
@@ -74,7 +80,9 @@ def test_a_metrics_scraper_on_this_machine_needs_no_key(api: Api) -> None:
     api.post(api.round())
     answer = httpx.get(f"{api.url}/metrics", trust_env=False)
     assert answer.status_code == 200
-    figures = {line.split()[0]: line.split()[1] for line in answer.text.splitlines() if line and not line.startswith("#")}
+    figures = {
+        line.split()[0]: line.split()[1] for line in answer.text.splitlines() if line and not line.startswith("#")
+    }
     assert float(figures["jackpot_queued_messages"]) >= 1
     assert float(figures["jackpot_oldest_unsettled_seconds"]) > 0
     api.settle()

@@ -116,7 +116,10 @@ def test_no_request_breaks_it(case: Any, api: Api) -> None:
     answer = case.call(headers=api.key(), timeout=20)
     assert answer.status_code < 500, (case.as_curl_command(), answer.content[:500])
     if answer.status_code >= 400:
-        assert answer.headers["content-type"][0] == "application/problem+json", (answer.status_code, case.as_curl_command())
+        assert answer.headers["content-type"][0] == "application/problem+json", (
+            answer.status_code,
+            case.as_curl_command(),
+        )
         body = json.loads(answer.content)
         assert {"type", "title", "status", "code", "detail"} <= set(body)
         assert body["status"] == answer.status_code

@@ -91,7 +91,8 @@ def test_a_round_s_payouts_are_its_winnings_cent_by_cent(api: Api, played: dict[
 def test_kinds_and_levels(api: Api, played: dict[str, Message]) -> None:
     def kinds(name: str) -> set[tuple[int, str, str | None, str | None, str]]:
         return {
-            (payout["seat"], payout["kind"], payout["link"], payout["level"], payout["state"]) for payout in of(api, played[name])
+            (payout["seat"], payout["kind"], payout["link"], payout["level"], payout["state"])
+            for payout in of(api, played[name])
         }
 
     assert kinds("royal") == {
@@ -153,14 +154,18 @@ def test_every_filter_finds_what_matches_and_nothing_else(api: Api, played: dict
     for parameters, match in filters(played):
         expected = [payout for payout in everything if match(payout)]
         assert all_of(api, **parameters) == expected, parameters
-        assert expected or parameters.get("state") == "rejected" or "slip" in parameters, f"nothing to find by {parameters}"
+        assert expected or parameters.get("state") == "rejected" or "slip" in parameters, (
+            f"nothing to find by {parameters}"
+        )
 
 
 def test_the_list_is_newest_first_and_holds_every_payout(api: Api, played: dict[str, Message]) -> None:
     everything = all_of(api)
     times = [datetime.fromisoformat(payout["dealt_at"]) for payout in everything]
     assert times == sorted(times, reverse=True)
-    assert len(everything) == len({payout["id"] for payout in everything}) == value("SELECT count(*) FROM tables_payout")
+    assert (
+        len(everything) == len({payout["id"] for payout in everything}) == value("SELECT count(*) FROM tables_payout")
+    )
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7])
@@ -186,7 +191,9 @@ def test_a_page_that_ends_with_the_last_payout_is_the_last(api: Api, played: dic
 @pytest.mark.parametrize("accept", ["text/csv", "text/csv, */*;q=0.1"])
 def test_csv_streams_all_that_match_under_one_header(accept: str, api: Api, played: dict[str, Message]) -> None:
     expected = all_of(api, table=TWIN)
-    answer = api.client.get("/api/v1/payouts", params={"table": TWIN, "limit": 1}, headers=api.key() | {"Accept": accept})
+    answer = api.client.get(
+        "/api/v1/payouts", params={"table": TWIN, "limit": 1}, headers=api.key() | {"Accept": accept}
+    )
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     header, *lines = csv.reader(StringIO(answer.text, newline=""))
@@ -245,7 +252,8 @@ def explained(api: Api, shown: Message, seat_number: int, kind: str, **more: Any
     (payout,) = (
         each
         for each in of(api, shown)
-        if (each["seat"], each["kind"]) == (seat_number, kind) and all(each[key] == value for key, value in more.items())
+        if (each["seat"], each["kind"]) == (seat_number, kind)
+        and all(each[key] == value for key, value in more.items())
     )
     found: Message = api.found(f"payouts/{quote(payout['id'], safe='')}/explanation")
     assert found["payout"] == payout
@@ -318,7 +326,9 @@ def test_a_level_s_payout_is_explained_by_its_meter(api: Api, played: dict[str, 
         assert (meter["before_cents"], meter["paid_cents"], meter["after_cents"]) == (
             award["meter_before_cents"], award["paid_cents"], award["meter_after_cents"],
         )  # fmt: skip
-        assert meter["paid_cents"] == meter["before_cents"] * meter["share_ppm"] // 1_000_000 == found["payout"]["cents"]
+        assert (
+            meter["paid_cents"] == meter["before_cents"] * meter["share_ppm"] // 1_000_000 == found["payout"]["cents"]
+        )
         assert meter["seed"] == award["seed"]
     # The second is paid on what the first left, with nothing contributed in between.
     since = second["meter"]["since_last_hit"]
@@ -346,9 +356,7 @@ def test_envy_is_explained_by_the_neighbour_s_hit(api: Api, played: dict[str, Me
     for hand, cents, winner in (("straight_flush", 150_000, 6), ("royal_flush", 500_000, 2)):
         found = explained(api, shown, 4, "envy", hand=hand)
         assert found["line"] is None
-        assert found["envy"] == [
-            {"from_seat": winner, "hand": hand, "paid_cents": cents, "hit": awards[winner]["hit"]}
-        ]
+        assert found["envy"] == [{"from_seat": winner, "hand": hand, "paid_cents": cents, "hit": awards[winner]["hit"]}]
         assert found["cards"]["folded"] == "fourth_street"
         assert row_of(found, hand)["envy_cents"] == cents == found["payout"]["cents"]
 

@@ -25,7 +25,11 @@ def test_a_round_is_shown_wherever_it_stands(api: Api) -> None:
     assert datetime.fromisoformat(queued["received_at"]) >= datetime.fromisoformat(sent["dealt_at"])
     api.settle()
     settled = api.shown(sent)
-    assert settled == queued | {"state": "settled", "sequence": settled["sequence"], "settlement": settled["settlement"]}
+    assert settled == queued | {
+        "state": "settled",
+        "sequence": settled["sequence"],
+        "settlement": settled["settlement"],
+    }
     assert settled["sequence"] == value("SELECT sequence FROM tables_round WHERE reference = %s", sent["round"])
     assert settled["settlement"]["round"] == sent["round"]
     assert settled["settlement"]["seats"][0]["staked_cents"] == 4100
@@ -156,7 +160,9 @@ def test_events_of_a_stream_are_its_opening_and_whatever_is_no_round(api: Api) -
     api.play(api.round())
     assert api.get("streams/%00/events").status_code == 404
     page = api.found("streams/ms-mg01/events", after_sequence=-1)
-    assert [(event["sequence"], event["kind"], event["subject"]) for event in page["items"]] == [(0, "opened", "ms-mg01")]
+    assert [(event["sequence"], event["kind"], event["subject"]) for event in page["items"]] == [
+        (0, "opened", "ms-mg01")
+    ]
     assert api.found("streams/ms-mg01/events")["items"] == []
 
 

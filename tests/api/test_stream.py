@@ -135,7 +135,9 @@ def test_a_connection_starts_with_the_current_state(api: Api) -> None:
     with watching(api, "twin") as browser:
         state, *meters = browser.opening(levels=2)
     assert state.data == {"link": "twin", "state": "open"}
-    assert [meter.data for meter in meters] == [{"link": "twin", **level} for level in api.found("links/twin")["levels"]]
+    assert [meter.data for meter in meters] == [
+        {"link": "twin", **level} for level in api.found("links/twin")["levels"]
+    ]
     assert {event.id for event in (state, *meters)} == {sequence("twin")}
 
 
@@ -240,7 +242,9 @@ def test_all_who_watch_hear_the_same(api: Api) -> None:
             browser.opening(levels=2)
         shown = api.play(*(won(two_hits) for _ in range(3)))
         heard = [browser.until_meter(shown[-1]["sequence"], "minor") for browser in browsers]
-        connected = value("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+        connected = value(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
     for events in heard:
         assert told(events) == hits_of(*shown)
     assert connected <= 8, "an open stream must not keep a connection to the database"

@@ -99,7 +99,9 @@ def test_an_array_does_not_wait(api: Api) -> None:
     assert time.monotonic() - began < 1
 
 
-@pytest.mark.parametrize("prefer", ["wait=3", "respond-async, wait=3", "respond-async; wait=3", 'wait="3"', "WAIT=3", "wait = 3"])
+@pytest.mark.parametrize(
+    "prefer", ["wait=3", "respond-async, wait=3", "respond-async; wait=3", 'wait="3"', "WAIT=3", "wait = 3"]
+)
 def test_the_preference_is_read_as_its_rfc_writes_it(prefer: str, api: Api) -> None:
     with api.settling():
         answer = api.post(api.round(), Prefer=prefer)

@@ -29,8 +29,16 @@ SHORT: dict[str, dict[str, Any]] = {
     "settle": {"rounds": 1_000, "peer_rounds": 40, "times": 1},
     "intake": {"single": 100, "peer_single": 20, "arrays": 400, "times": 1},
     "latency": {"rates": (50,), "seconds": 2.0},
-    "growth": {"history": (300,), "tables": (20,), "links": (2,), "workers": (2,), "base": 300, "rounds": 100,
-               "single": 10, "times": 1},
+    "growth": {
+        "history": (300,),
+        "tables": (20,),
+        "links": (2,),
+        "workers": (2,),
+        "base": 300,
+        "rounds": 100,
+        "single": 10,
+        "times": 1,
+    },
     "history": {"payouts": 3_000, "base": 500, "pages": 3, "export": 500},
     "replay": {"rounds": 500, "times": 1},
     "memory": {"rounds": 1_000},
@@ -41,8 +49,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `manage.py bench`."""
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(SUBJECTS)}; default all")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write every figure into a file")
-    parser.add_argument("--far", action="store_true", help="10,000,000 rounds and payouts of history: 45 GB and most of an hour")
-    parser.add_argument("--short", action="store_true", help="a minute's worth: shows that it works, not how fast it is")
+    parser.add_argument(
+        "--far", action="store_true", help="10,000,000 rounds and payouts of history: 45 GB and most of an hour"
+    )
+    parser.add_argument(
+        "--short", action="store_true", help="a minute's worth: shows that it works, not how fast it is"
+    )
 
 
 def run(names: list[str], *, file: Path | None = None, short: bool = False, far: bool = False) -> list[Figures]:

@@ -38,9 +38,7 @@ def run(
     return [by_history, by_tables, by_links]
 
 
-def _by_history(
-    place: Hall, sizes: tuple[int, ...], base: int, rounds: int, single: int, times: int
-) -> Figures:
+def _by_history(place: Hall, sizes: tuple[int, ...], base: int, rounds: int, single: int, times: int) -> Figures:
     text = floor.floor_text(tables=20)
     place.prepare("settled", text)
     place.inside("settled", _accepted(place, text, base, "base"), ("drain", {}))
@@ -101,7 +99,9 @@ def _accepted(place: Hall, text: str, rounds: int, prefix: str) -> tuple[str, di
 
 
 def _by_links(place: Hall, links: tuple[int, ...], workers: tuple[int, ...], rounds: int, times: int) -> Figures:
-    figures = Figures("growth: links and workers, rounds/s", ("", *(f"{count} worker{'s' * (count > 1)}" for count in workers)))
+    figures = Figures(
+        "growth: links and workers, rounds/s", ("", *(f"{count} worker{'s' * (count > 1)}" for count in workers))
+    )
     tables = max(200, *links) if max(links) > 20 else 20
     for count in links:
         text = floor.floor_text(tables=tables, links=count)

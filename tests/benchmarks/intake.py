@@ -15,14 +15,24 @@ CLIENTS = (1, 8, 64)
 ARRAYS = (100, 1_000)
 
 
-def run(place: Hall, *, single: int = 4_000, peer_single: int = 600, arrays: int = 20_000, times: int = 3) -> list[Figures]:
+def run(
+    place: Hall, *, single: int = 4_000, peer_single: int = 600, arrays: int = 20_000, times: int = 3
+) -> list[Figures]:
     """Every way of posting `times` times, product and peer in turn."""
     text = floor.floor_text(tables=TABLES)
     figures = Figures(
         "intake: accepted and settled, over HTTP",
         (
-            "", "accepted/s", "settled/s", "p50 ms", "p99 ms", "CPU ms/round",
-            "peer rounds/s", "peer p99 ms", "peer CPU ms", "ratio",
+            "",
+            "accepted/s",
+            "settled/s",
+            "p50 ms",
+            "p99 ms",
+            "CPU ms/round",
+            "peer rounds/s",
+            "peer p99 ms",
+            "peer CPU ms",
+            "ratio",
         ),
     )
     ours = product(place, text)
@@ -49,7 +59,9 @@ def run(place: Hall, *, single: int = 4_000, peer_single: int = 600, arrays: int
                 ]
                 runs.append((*_post(ours, posts, 4, watching), None, 0.0))
             _row(figures, f"{size:,} a request, 4 clients", runs)
-    figures.note("settled/s counts from the first request to the moment the queue is empty; the clients run on the same cores.")
+    figures.note(
+        "settled/s counts from the first request to the moment the queue is empty; the clients run on the same cores."
+    )
     figures.note("CPU counts web, workers and PostgreSQL (peer: gunicorn and PostgreSQL), not the clients.")
     figures.note("The peer takes no arrays.")
     return [figures]

@@ -97,7 +97,9 @@ async def _pace(ours: Product, text: str, *, rate: int, seconds: float) -> list[
 
 async def _listen(ours: Product, heard: Heard) -> None:
     socket = str(ours.hall.postgres.socket)
-    async with await psycopg.AsyncConnection.connect(host=socket, user=USER, dbname=DATABASE, autocommit=True) as listener:
+    async with await psycopg.AsyncConnection.connect(
+        host=socket, user=USER, dbname=DATABASE, autocommit=True
+    ) as listener:
         await listener.execute("LISTEN settled")
         async for notice in listener.notifies():
             heard.add(int(notice.payload.split(":")[1]))

@@ -47,7 +47,9 @@ def run(place: Hall, *, rounds: int = 40_000) -> list[Figures]:
     figures = Figures("memory: MiB of each process", ("", "at rest", "most under load", "afterwards"))
     for name in rest:
         figures.add(name, rest[name], most[name], after[name])
-    figures.note("Resident size; for PostgreSQL the proportional size of all its processes, shared buffers counted once.")
+    figures.note(
+        "Resident size; for PostgreSQL the proportional size of all its processes, shared buffers counted once."
+    )
     return [figures]
 
 

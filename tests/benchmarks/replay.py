@@ -15,5 +15,7 @@ def run(place: Hall, *, rounds: int = 20_000, times: int = 3) -> list[Figures]:
     _, _, *runs = place.inside("replayed", ("accept", {"file": str(file)}), ("drain", {}), *([("replay", {})] * times))
     figures = Figures(f"replay: verifying {rounds:,} rounds", ("", "rounds/s", "CPU µs/round", "Python", "PostgreSQL"))
     python, server = (median(run[who] / run["rounds"] * 1e6 for run in runs) for who in ("python", "postgres"))
-    figures.add("verify, one process", median(run["rounds"] / run["wall"] for run in runs), python + server, python, server)
+    figures.add(
+        "verify, one process", median(run["rounds"] / run["wall"] for run in runs), python + server, python, server
+    )
     return [figures]

@@ -83,7 +83,9 @@ def machine() -> dict[str, str]:
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():
-        found = [line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")]
+        found = [
+            line.partition(":")[2].strip() for line in info.read_text().splitlines() if line.startswith("model name")
+        ]
         model = found[0] if found else model
     load = os.getloadavg()
     return {

@@ -201,7 +201,9 @@ def _up(place: Hall, floor: str) -> Iterator[Product]:
         state = json.loads(place.data.state.read_text())
         demo = json.loads(place.data.demo.read_text())
         keys = {code: device["api_key"] for code, device in demo["devices"].items()}
-        children = {name: psutil.Process(child["pid"]) for name, child in state["children"].items() if name != "postgres"}
+        children = {
+            name: psutil.Process(child["pid"]) for name, child in state["children"].items() if name != "postgres"
+        }
         yield Product(place, port, keys, children)
     finally:
         _run([*command, "down"], environment)

@@ -103,7 +103,8 @@ def volume(place: Hall, database: str) -> list[tuple[str, int, int, int]]:
         source.execute("VACUUM ANALYZE")
         for table in (*STORED, *WRITTEN):
             row = source.execute(
-                f"SELECT (SELECT count(*) FROM {table}), pg_table_size(%s), pg_indexes_size(%s)".encode(), [table, table]
+                f"SELECT (SELECT count(*) FROM {table}), pg_table_size(%s), pg_indexes_size(%s)".encode(),
+                [table, table],
             ).fetchone()
             assert row is not None
             found.append((table, *row))
@@ -132,7 +133,9 @@ def _rates(
     figures.add("product", ours, spread(rates), python + server, python, server, None)
     for name, seconds in (("bare limit, same schema", bare), ("bare limit, triggers off", bare_unguarded)):
         limits = [rounds / each for each in seconds]
-        figures.add(name, median(limits), spread(limits), None, None, None, f"product is {ours / median(limits):.0%} of it")
+        figures.add(
+            name, median(limits), spread(limits), None, None, None, f"product is {ours / median(limits):.0%} of it"
+        )
     ratio = f"product is {ours / peer_rate:.0f} ×"
     figures.add("naive peer, 8 clients", peer_rate, spread(peer_rates), peer_ms, None, None, ratio)
     python, server = (accepted[who] / accepted["messages"] * 1000 for who in ("python", "postgres"))
@@ -155,7 +158,9 @@ def _split(split: dict[str, Any]) -> Figures:
 
 
 def _volume(size: list[tuple[str, int, int, int]]) -> Figures:
-    figures = Figures("settle: what a round leaves on disk", ("table", "rows/round", "bytes/round", "index bytes/round"))
+    figures = Figures(
+        "settle: what a round leaves on disk", ("table", "rows/round", "bytes/round", "index bytes/round")
+    )
     rounds = next(rows for table, rows, *_ in size if table == "tables_round")
     for table, rows, heap, indexes in size:
         figures.add(table, rows / rounds, heap / rounds, indexes / rounds)

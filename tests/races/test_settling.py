@@ -103,7 +103,10 @@ def test_four_workers_on_one_stream(busy_house: House) -> None:
         pass
     assert sum(done.values()) == 200
     assert busy_house.order() == [each["round"] for each in sent]
-    assert value("SELECT wagers FROM jackpot_meter JOIN jackpot_level ON id = level_id WHERE code = 'major'") == 200 + 2 * 23
+    assert (
+        value("SELECT wagers FROM jackpot_meter JOIN jackpot_level ON id = level_id WHERE code = 'major'")
+        == 200 + 2 * 23
+    )
     auditor.everything_agrees()
     verify()
 
@@ -155,7 +158,9 @@ def test_streams_do_not_wait_for_each_other(busy_house: House) -> None:
     assert busy_house.settle() == 1
 
 
-def test_overlapping_arrays_in_opposite_orders_do_not_deadlock(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_overlapping_arrays_in_opposite_orders_do_not_deadlock(
+    busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Four gateways resend the same rounds forwards and backwards: nobody hears of a deadlock, and none even happens."""
     retried: list[str] = []
     real = inbox._accept_once
@@ -174,7 +179,9 @@ def test_overlapping_arrays_in_opposite_orders_do_not_deadlock(busy_house: House
         CREATE TRIGGER slowly BEFORE INSERT ON devices_reference FOR EACH ROW EXECUTE FUNCTION take_your_time();
     """)  # so that posts meet in the middle
     for turn in range(2):
-        sent = [message(f"R-{turn}-{number:02d}", table=table) for number in range(30) for table in ("MS-101", TWIN, ALONE)]
+        sent = [
+            message(f"R-{turn}-{number:02d}", table=table) for number in range(30) for table in ("MS-101", TWIN, ALONE)
+        ]
 
         def gateway(number: int, sent: list[dict[str, Any]] = sent) -> list[str]:
             mine = sent if number % 2 else sent[::-1]
@@ -340,7 +347,8 @@ def test_a_new_day_is_opened_once_by_whoever_comes_first(busy_house: House) -> N
     """Three streams meet the first rounds of days nobody has seen."""
     for table in ("MS-101", TWIN, ALONE):
         House().post(
-            *(message(f"D-{day}", table=table, dealt_at=f"2026-11-{day}T21:00:00-05:00") for day in range(10, 28)), at=RECEIVED
+            *(message(f"D-{day}", table=table, dealt_at=f"2026-11-{day}T21:00:00-05:00") for day in range(10, 28)),
+            at=RECEIVED,
         )
     streams = intake.streams_waiting()
     taken = at_once(3, lambda number: intake.settle_next(streams[number], clock=lambda: RECEIVED))
@@ -378,9 +386,9 @@ def test_a_table_that_is_closed_while_its_link_is_settled(busy_house: House) -> 
 def test_two_installations_of_one_floor(busy_house: House) -> None:
     from tables.services import floors
 
-    grown = FLOOR + FLOOR[FLOOR.index('[[tables]]\ncode = "MS-101"') : FLOOR.index('[[tables]]\ncode = "MS-102"')].replace(
-        "MS-101", "MS-103"
-    )
+    grown = FLOOR + FLOOR[
+        FLOOR.index('[[tables]]\ncode = "MS-101"') : FLOOR.index('[[tables]]\ncode = "MS-102"')
+    ].replace("MS-101", "MS-103")
     installed = at_once(4, lambda _: floors.install(grown, at=RECEIVED))
     assert sorted(each.tables for each in installed) == [(), (), (), ("MS-103",)]
     auditor.everything_agrees()
@@ -390,7 +398,9 @@ def test_every_settled_batch_is_told_after_its_commit(busy_house: House) -> None
     """Whoever hears that a stream stands at a sequence finds it there."""
     where = connection.get_connection_params()
     heard: list[tuple[int, int]] = []
-    with psycopg.connect(**{key: where[key] for key in ("host", "user", "dbname") if key in where}, autocommit=True) as listener:
+    with psycopg.connect(
+        **{key: where[key] for key in ("host", "user", "dbname") if key in where}, autocommit=True
+    ) as listener:
         listener.execute(f"LISTEN {listening.CHANNEL}")
         streams = [busy_house.stream("ms-mg01"), busy_house.stream("twin")]
         for number in range(5):

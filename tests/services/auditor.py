@@ -58,7 +58,9 @@ def totals_are_the_transfers() -> None:
         ) sides JOIN accounting_event USING (stream_id, sequence)
         GROUP BY account_id, stream_id, gaming_date ORDER BY 1, 2, 3
     """)
-    kept = rows("SELECT account_id, stream_id, gaming_date, debit_cents, credit_cents FROM accounting_total ORDER BY 1, 2, 3")
+    kept = rows(
+        "SELECT account_id, stream_id, gaming_date, debit_cents, credit_cents FROM accounting_total ORDER BY 1, 2, 3"
+    )
     assert kept == summed
     assert sum(row[3] for row in kept) == sum(row[4] for row in kept)
 

@@ -291,9 +291,7 @@ class House:
     @staticmethod
     def order(stream: str = "ms-mg01") -> list[str]:
         """The references of a stream's rounds in its order."""
-        found = rows(
-            "SELECT reference FROM tables_round WHERE stream_id = %s ORDER BY sequence", House.stream(stream)
-        )
+        found = rows("SELECT reference FROM tables_round WHERE stream_id = %s ORDER BY sequence", House.stream(stream))
         return [reference for (reference,) in found]
 
     @staticmethod

@@ -139,7 +139,9 @@ def test_a_deal_that_cannot_be_is_dated_by_its_receipt(dealt_at: datetime, busy_
 
 
 @pytest.mark.parametrize(
-    "dealt_at", [RECEIVED + timedelta(minutes=5), OPENED, RECEIVED], ids=["five minutes ahead", "at opening", "just now"]
+    "dealt_at",
+    [RECEIVED + timedelta(minutes=5), OPENED, RECEIVED],
+    ids=["five minutes ahead", "at opening", "just now"],
 )
 def test_a_deal_that_can_be_is_believed(dealt_at: datetime, house: House) -> None:
     house.play(message("R-1", dealt_at=dealt_at.isoformat()))

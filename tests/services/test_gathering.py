@@ -62,7 +62,9 @@ def test_one_that_is_at_fault_costs_itself_only() -> None:
         return asked
 
     answers = asked_at_once(act, list(range(20)))
-    assert [answer for answer in answers if not isinstance(answer, Exception)] == [each for each in range(20) if each != 13]
+    assert [answer for answer in answers if not isinstance(answer, Exception)] == [
+        each for each in range(20) if each != 13
+    ]
     assert isinstance(answers[13], DataError)
 
 

@@ -54,11 +54,17 @@ def test_the_place_in_the_queue_decides_never_the_order_of_inserts(house: House)
 
 def test_the_meter_follows_the_order_and_not_the_time_of_the_deal(house: House) -> None:
     """Dealt later but received first: first in the link, and paid first (SPEC §6.6)."""
-    first, second = royal("R-1", dealt_at="2026-11-27T21:20:00-05:00"), royal("R-2", dealt_at="2026-11-27T21:10:00-05:00")
+    first, second = (
+        royal("R-1", dealt_at="2026-11-27T21:20:00-05:00"),
+        royal("R-2", dealt_at="2026-11-27T21:10:00-05:00"),
+    )
     house.play(first, second, at=RECEIVED)
     assert house.settlement(first)["awards"][0]["paid_cents"] == 1_000_034
     assert house.settlement(second)["awards"][0]["paid_cents"] == 1_000_034
-    assert [house.settlement(sent)["awards"][0]["hit"] for sent in (first, second)] == ["ms-mg01-000001", "ms-mg01-000002"]
+    assert [house.settlement(sent)["awards"][0]["hit"] for sent in (first, second)] == [
+        "ms-mg01-000001",
+        "ms-mg01-000002",
+    ]
 
 
 def test_a_batch_takes_no_more_than_its_limit_and_the_next_goes_on_from_there(house: House) -> None:
@@ -180,9 +186,9 @@ def test_hits_are_numbered_over_the_link_and_detected(house: House) -> None:
         (2, 1, 2, LINKED, "R-1", 2, "royal_flush", 1_000_000, 900_046, DEALT, RECEIVED),
         (3, 3, 1, NEIGHBOUR, "R-3", 3, "royal_flush", 1_000_000, 1_000_051, DEALT, RECEIVED),
     ]  # fmt: skip
-    assert rows("SELECT hit.number, state, by FROM jackpot_hitstep step JOIN jackpot_hit hit ON hit.id = hit_id ORDER BY 1") == [
-        (number, "detected", "settlement") for number in (1, 2, 3)
-    ]
+    assert rows(
+        "SELECT hit.number, state, by FROM jackpot_hitstep step JOIN jackpot_hit hit ON hit.id = hit_id ORDER BY 1"
+    ) == [(number, "detected", "settlement") for number in (1, 2, 3)]
     assert value("SELECT next_hit FROM jackpot_link WHERE code = 'ms-mg01'") == 4
     auditor.everything_agrees()
 

@@ -93,7 +93,9 @@ def test_terms_are_stored_as_the_floor_says_and_its_defaults(empty: None) -> Non
         ("grand", 2_000_000, 123_457, 10_001, 2_000_400, None, "next_reset", "reserve_then_house", "top_up", OPENED, None),
         ("minor", 5_000, 54_321, 0, 5_100, None, "revenue", "house", "allow", OPENED, None),
     ]  # fmt: skip
-    terms = dict(rows("SELECT tabl.code, terms.terms FROM tables_tableterms terms JOIN tables_table tabl ON tabl.id = table_id"))
+    terms = dict(
+        rows("SELECT tabl.code, terms.terms FROM tables_tableterms terms JOIN tables_table tabl ON tabl.id = table_id")
+    )
     found = {code: json.loads(stored) if isinstance(stored, str) else stored for code, stored in terms.items()}
     assert found["MS-102"]["progressive_survives_fold"] is False
     assert found["MS-101"] == {
@@ -116,16 +118,21 @@ def test_what_is_new_is_added_and_what_is_left_out_stays(empty: None) -> None:
     rest = FLOOR[: FLOOR.index("[[tables]]")] + FLOOR[FLOOR.index('[[tables]]\ncode = "TW-201"') :]
     assert floors.install(rest, at=LATER) == floors.Installed(False, (), ("TW-201", ALONE))
     assert value("SELECT count(*) FROM tables_table") == 4
-    assert rows("SELECT lower(in_force) FROM tables_tableterms ORDER BY id") == [(OPENED,), (OPENED,), (LATER,), (LATER,)]
+    assert rows("SELECT lower(in_force) FROM tables_tableterms ORDER BY id") == [
+        (OPENED,),
+        (OPENED,),
+        (LATER,),
+        (LATER,),
+    ]
     auditor.everything_agrees()
 
 
 def test_a_table_that_joins_a_busy_link_is_settled_with_it(house: House) -> None:
     """The kept terms of the link are dropped when a table joins: its rounds are known at once."""
     house.play(royal("R-1"))
-    joining = FLOOR + FLOOR[FLOOR.index('[[tables]]\ncode = "MS-101"') : FLOOR.index('[[tables]]\ncode = "MS-102"')].replace(
-        "MS-101", "MS-103"
-    )
+    joining = FLOOR + FLOOR[
+        FLOOR.index('[[tables]]\ncode = "MS-101"') : FLOOR.index('[[tables]]\ncode = "MS-102"')
+    ].replace("MS-101", "MS-103")
     floors.install(joining, at=OPENED)
     sent = message("R-1", seat(1, "3s 7d", progressive=100)) | {"table": "MS-103"}
     forget_only_the_directory()

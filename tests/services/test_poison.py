@@ -225,9 +225,7 @@ def front(house: House, attempts: int) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("attempts", "settled"), [(0, 8), (1, 8), (2, 4), (3, 2), (4, 1)], ids=str
-)
+@pytest.mark.parametrize(("attempts", "settled"), [(0, 8), (1, 8), (2, 4), (3, 2), (4, 1)], ids=str)
 def test_after_two_deaths_the_same_front_is_tried_in_halves(attempts: int, settled: int, house: House) -> None:
     house.post(*(message(f"R-{number}") for number in range(8)))
     front(house, attempts)
@@ -243,7 +241,9 @@ def test_who_died_alone_is_held(house: House) -> None:
     front(house, 5)
     taken = intake.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED)
     assert (taken.batch.settled, taken.batch.held) == (0, 1)
-    assert rows("SELECT reference, error FROM tables_hold") == [("R-0", "tried 5 times and never finished, at last alone")]
+    assert rows("SELECT reference, error FROM tables_hold") == [
+        ("R-0", "tried 5 times and never finished, at last alone")
+    ]
     assert house.settle() == 7
     assert house.order() == [f"R-{number}" for number in range(1, 8)]
 

@@ -24,7 +24,9 @@ def test_kept_terms_cost_no_query(house: House) -> None:
     house.post(message("R-2"))
     with CaptureQueriesContext(connection) as queries:
         house.settle()
-    read = [query["sql"] for query in queries if "tables_tableterms" in query["sql"] or "jackpot_levelterms" in query["sql"]]
+    read = [
+        query["sql"] for query in queries if "tables_tableterms" in query["sql"] or "jackpot_levelterms" in query["sql"]
+    ]
     assert read == []
 
 

@@ -428,8 +428,8 @@ def test_a_floor_that_grew_is_verified_from_its_opening(played: House, tmp_path:
     from tables.services import floors
     from tests.services.house import FLOOR
 
-    added = FLOOR + FLOOR[FLOOR.index('[[tables]]\ncode = "MS-102"') : FLOOR.index('[[tables]]\ncode = "TW-201"')].replace(
-        "MS-102", "MS-103"
-    )
+    added = FLOOR + FLOOR[
+        FLOOR.index('[[tables]]\ncode = "MS-102"') : FLOOR.index('[[tables]]\ncode = "TW-201"')
+    ].replace("MS-102", "MS-103")
     assert floors.install(added, at=RECEIVED).tables == ("MS-103",)
     verify()
