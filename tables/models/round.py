@@ -84,4 +84,12 @@ class Payout(models.Model):
         indexes = [
             models.Index(name="payouts_newest_first", fields=["-dealt_at", "-stream", "-sequence", "-line"]),
             models.Index(name="payouts_of_a_table", fields=["table", "-dealt_at", "-stream", "-sequence", "-line"]),
+            # What people look for is rare; a search for it must not read all that is not. One payout in a hundred.
+            models.Index(
+                name="payouts_worth_a_search",
+                fields=["-dealt_at", "-stream", "-sequence", "-line"],
+                condition=Q(cents__gte=100_000)
+                | Q(kind__in=["level", "envy"])
+                | Q(hand__in=["royal_flush", "straight_flush", "four_of_a_kind", "mini_royal", "five_of_a_kind"]),
+            ),
         ]
