@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.benchmarks import growth, history, intake, latency, memory, replay, report, settle
+from tests.benchmarks import growth, history, intake, latency, memory, partitions, replay, report, settle
 from tests.benchmarks.report import Figures
 from tests.benchmarks.servers import hall
 
@@ -16,6 +16,7 @@ SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
     "settle": settle.run,
     "growth": growth.run,
     "history": history.run,
+    "partitions": partitions.run,
     "replay": replay.run,
     "intake": intake.run,
     "latency": latency.run,
@@ -40,6 +41,7 @@ SHORT: dict[str, dict[str, Any]] = {
         "times": 1,
     },
     "history": {"payouts": 3_000, "base": 500, "pages": 3, "export": 500},
+    "partitions": {"rounds": 900, "base": 300, "months": 3, "looks": 3},
     "replay": {"rounds": 500, "times": 1},
     "memory": {"rounds": 1_000},
 }
