@@ -84,12 +84,21 @@ class Payout(models.Model):
         indexes = [
             models.Index(name="payouts_newest_first", fields=["-dealt_at", "-stream", "-sequence", "-line"]),
             models.Index(name="payouts_of_a_table", fields=["table", "-dealt_at", "-stream", "-sequence", "-line"]),
-            # What people look for is rare; a search for it must not read all that is not. One payout in a hundred.
+            # What people look for is rare; a search for it must not read all that is not.
             models.Index(
-                name="payouts_worth_a_search",
+                name="payouts_rarely_paid",
                 fields=["-dealt_at", "-stream", "-sequence", "-line"],
-                condition=Q(cents__gte=100_000)
-                | Q(kind__in=["level", "envy"])
+                condition=Q(kind__in=["level", "envy"])
                 | Q(hand__in=["royal_flush", "straight_flush", "four_of_a_kind", "mini_royal", "five_of_a_kind"]),
+            ),
+            models.Index(
+                name="payouts_of_1000_dollars",
+                fields=["table", "-dealt_at", "-stream", "-sequence", "-line"],
+                condition=Q(cents__gte=100_000),
+            ),
+            models.Index(
+                name="payouts_of_1000_newest_first",
+                fields=["-dealt_at", "-stream", "-sequence", "-line"],
+                condition=Q(cents__gte=100_000),
             ),
         ]
