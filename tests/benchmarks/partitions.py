@@ -56,7 +56,8 @@ def run(place: Hall, *, rounds: int = 200_000, base: int = 10_000, months: int =
             "payouts of a round by its sequence, ms": lambda name: _looks(connection, ROUND, name, looks, last),
         }
         figures = Figures(
-            f"partitions: {last:,} rounds over {months} months", ("", *SIDES, "p99 " + "one table", "p99 by month", "ratio")
+            f"partitions: {last:,} rounds over {months} months",
+            ("", *SIDES, "p99 " + "one table", "p99 by month", "ratio"),
         )
         for said, measure in ways.items():
             found: dict[str, list[float]] = {name: [] for name in SIDES.values()}
