@@ -201,7 +201,8 @@ def _instant(name: str, text: str) -> datetime:
 FILTERS: dict[str, tuple[str, Any]] = {
     "from": ("payout.dealt_at >= %s", _instant),
     "to": ("payout.dealt_at <= %s", _instant),
-    "table": ("tabl.code = %s", _text),
+    # By its id, so that the index of a table can be used whatever else is asked.
+    "table": ("payout.table_id = (SELECT id FROM tables_table WHERE code = %s)", _text),
     "link": ("link.code = %s", _text),
     "level": ("level.code = %s", _text),
     "hand": ("payout.hand = %s", _text),
