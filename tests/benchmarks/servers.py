@@ -206,7 +206,10 @@ def _up(place: Hall, floor: str) -> Iterator[Product]:
         }
         yield Product(place, port, keys, children)
     finally:
-        _run([*command, "down"], environment)
+        going = subprocess.Popen([*command, "down"], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+        while going.poll() is None:
+            place.postgres.reap()  # the server was our child: until it is reaped it seems to be there
+            time.sleep(0.05)
         place.postgres.start()  # the hall's owner stops it
 
 
