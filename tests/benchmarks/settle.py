@@ -1,7 +1,7 @@
 """Draining a queue: how many rounds a second one worker settles, where its time goes, and how near that is to the limit.
 
 The limit is what the same server takes when the same rows are copied into the same tables, with their triggers and
-constraints, by nobody's code: the rows lie ready as COPY text, a thousand rounds a transaction.
+constraints, by nobody's code: the rows lie ready in COPY's binary form, a thousand rounds a transaction.
 """
 
 from pathlib import Path
@@ -66,14 +66,15 @@ def peer_run(naive: Peer, messages: list[floor.Posted], clients: int = 8) -> Ans
 
 
 def copied_rows(place: Hall, database: str) -> list[list[tuple[str, bytes]]]:
-    """What settling wrote, as COPY text, a thousand rounds at a time."""
+    """What settling wrote, as COPY takes it, a thousand rounds at a time."""
     chunks: list[list[tuple[str, bytes]]] = []
     with place.connect(database) as source:
         last = source.execute("SELECT max(sequence) FROM accounting_event").fetchone()[0]  # type: ignore[index]
         for first in range(1, last + 1, CHUNK):
             chunk = []
             for table in WRITTEN:
-                query = f"COPY (SELECT * FROM {table} WHERE sequence BETWEEN {first} AND {first + CHUNK - 1}) TO STDOUT"
+                rows = f"SELECT * FROM {table} WHERE sequence BETWEEN {first} AND {first + CHUNK - 1}"
+                query = f"COPY ({rows}) TO STDOUT (FORMAT binary)"
                 with source.cursor().copy(query.encode()) as out:
                     chunk.append((table, b"".join(bytes(part) for part in out)))
             chunks.append(chunk)
@@ -91,7 +92,7 @@ def copy_in(place: Hall, database: str, chunks: list[list[tuple[str, bytes]]], *
         for chunk in chunks:
             with target.transaction():
                 for table, text in chunk:
-                    with target.cursor().copy(f"COPY {table} FROM STDIN".encode()) as into:
+                    with target.cursor().copy(f"COPY {table} FROM STDIN (FORMAT binary)".encode()) as into:
                         into.write(text)
         return time.perf_counter() - began
 
