@@ -64,7 +64,7 @@ class Boston5Stud(Game[Dealer]):
 
     def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
         """Ante within the table's bounds, then first and second wager of any size."""
-        wagers.judge(self, seat, ANTE, ((FIRST, None), (SECOND, None)), finished=finished, found=found)
+        wagers.judge(self, seat, ANTE, ((FIRST, ()), (SECOND, ())), finished=finished, found=found)
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> Dealer:
         """Weigh the dealer's hand."""

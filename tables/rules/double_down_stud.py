@@ -40,7 +40,7 @@ class DoubleDownStud(Game[int]):
     def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
         """One wager within the table's bounds, and perhaps one more of the same amount."""
         # Nobody has to double, so a wager that is not there is never missing.
-        wagers.judge(self, seat, WAGER, ((DOUBLE_DOWN, 1),), finished=False, found=found)
+        wagers.judge(self, seat, WAGER, ((DOUBLE_DOWN, (1,)),), finished=False, found=found)
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> int:
         """Weigh the common cards."""

@@ -95,7 +95,7 @@ class FastActionHoldem(Game[Dealer]):
 
     def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
         """One wager within the table's bounds, and perhaps one more of the same amount unless the hand was given up."""
-        wagers.judge(self, seat, WAGER, ((SPLIT, 1),), finished=False, found=found)
+        wagers.judge(self, seat, WAGER, ((SPLIT, (1,)),), finished=False, found=found)
         if seat.folded is not None and SPLIT in seat.wagers:
             found.add("wager_after_fold")
 

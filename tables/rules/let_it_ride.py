@@ -47,7 +47,7 @@ class LetItRide(Game[int]):
     def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
         """Three equal bets, all made before the deal; the bonus wager's one amount."""
         # No bet is a street: one that is missing was missing at the deal, so a void round is held for it as well.
-        wagers.judge(self, seat, BETS[0], ((BETS[1], 1), (BETS[2], 1)), finished=True, found=found)
+        wagers.judge(self, seat, BETS[0], ((BETS[1], (1,)), (BETS[2], (1,))), finished=True, found=found)
         stake = seat.wagers.get(BONUS)
         if stake is not None and self.bonus_cents is not None and stake != self.bonus_cents:
             found.add("wager_not_allowed")

@@ -96,7 +96,7 @@ class MiniTex(Game[Board]):
 
     def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
         """Ante within the table's bounds; flop and river once, play twice the ante, or a fold."""
-        wagers.judge(self, seat, ANTE, ((FLOP, 1), (RIVER, 1), (PLAY, 2)), finished=finished, found=found)
+        wagers.judge(self, seat, ANTE, ((FLOP, (1,)), (RIVER, (1,)), (PLAY, (2,))), finished=finished, found=found)
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> Board:
         """Weigh the community cards and the dealer's hand."""

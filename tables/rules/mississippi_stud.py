@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from tables.rules import hands
+from tables.rules import hands, wagers
 from tables.rules.cards import WEIGHT
-from tables.rules.game import PROGRESSIVE, Game, Outcome
+from tables.rules.game import Game, Outcome
 from tables.rules.hands import FIVE_CARD_LEADS, FIVE_CARD_NAMES, THREE_CARD_LEADS, five_card_strength
 from tables.rules.irregularities import Ruling
 from tables.rules.lines import Pay, lost, prepared, won
@@ -21,6 +21,7 @@ from tables.rules.table import TableTerms
 
 ANTE: Final = "ante"
 STREETS: Final = ("third_street", "fourth_street", "fifth_street")
+RAISES: Final = tuple((street, (1, 2, 3)) for street in STREETS)  # times the ante
 BONUS: Final = "three_card_bonus"
 COVER_ALL: Final = "cover_all"
 
@@ -75,34 +76,7 @@ class MississippiStud(Game[Board]):
 
     def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
         """The ante within the table's bounds, the streets in order and one, two or three times the ante (SPEC §5)."""
-        wagers = seat.wagers
-        ante = wagers.get(ANTE)
-        if ante is None:
-            found.add("wager_out_of_order")
-        elif not self.table.minimum_cents <= ante <= self.table.maximum_cents:
-            found.add("wager_not_allowed")
-        folded = seat.folded
-        reached = True  # every street so far was wagered on
-        past_fold = False
-        for street in STREETS:
-            past_fold = past_fold or street == folded
-            stake = wagers.get(street)
-            if stake is None:
-                if street == folded and not reached:
-                    found.add("wager_out_of_order")
-                reached = False
-                continue
-            if past_fold:
-                found.add("wager_after_fold")
-            if not reached:
-                found.add("wager_out_of_order")
-            if ante is not None and stake != ante and stake != 2 * ante and stake != 3 * ante:
-                found.add("wager_not_allowed")
-        if folded is None and not reached and finished:
-            found.add("wager_out_of_order")
-        stake = wagers.get(PROGRESSIVE)
-        if stake is not None and stake != self.progressive_cents and self.link is not None:
-            found.add("wager_not_allowed")
+        wagers.judge(self, seat, ANTE, RAISES, finished=finished, found=found)
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> Board:
         """Weigh the community cards, and settle the two side wagers that are the same for every seat."""
@@ -132,20 +106,20 @@ class MississippiStud(Game[Board]):
         """Ante and streets by the five cards, lost by a fold; bonus and Cover All whatever the hand does."""
         first, second = seat.cards
         rank = five_card_strength(deal.total + WEIGHT[first] + WEIGHT[second]) // FIVE_CARD_LEADS
-        wagers = seat.wagers
+        staked = seat.wagers
         if seat.folded is not None:
             pay, result = None, "fold"
         else:
             pay = self.base_pays[rank]
             result = pay.result if pay is not None else "lose"
         if pay is None:
-            lines = [lost(wager, wagers[wager]) for wager in self.base_wagers if wager in wagers]
+            lines = [lost(wager, staked[wager]) for wager in self.base_wagers if wager in staked]
         else:
-            lines = [pay.line(wager, wagers[wager]) for wager in self.base_wagers]
-        stake = wagers.get(BONUS)
+            lines = [pay.line(wager, staked[wager]) for wager in self.base_wagers]
+        stake = staked.get(BONUS)
         if stake is not None:
             lines.append(deal.bonus.line(BONUS, stake) if deal.bonus else lost(BONUS, stake))
-        stake = wagers.get(COVER_ALL)
+        stake = staked.get(COVER_ALL)
         if stake is not None:
             odds = deal.cover_all_odds
             if odds is None:

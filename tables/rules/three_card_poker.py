@@ -55,7 +55,7 @@ class ThreeCardPoker(Game[Dealer]):
     def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
         """Ante within the table's bounds and an equal play wager or a fold; or pair plus alone (DECISIONS A37)."""
         if ANTE in seat.wagers or PAIR_PLUS not in seat.wagers:
-            wagers.judge(self, seat, ANTE, ((PLAY, 1),), finished=finished, found=found)
+            wagers.judge(self, seat, ANTE, ((PLAY, (1,)),), finished=finished, found=found)
         elif PLAY in seat.wagers or seat.folded is not None:
             found.add("wager_out_of_order")  # there is no ante to play on, and none to fold
 

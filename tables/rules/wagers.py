@@ -11,8 +11,8 @@ from typing import Any
 from tables.rules.game import PROGRESSIVE, Game
 from tables.rules.message import Seat
 
-# A street and how many times the first wager it must be; None if any amount will do.
-Street = tuple[str, int | None]
+# A street and how many times the first wager it may be; empty if any amount will do.
+Street = tuple[str, tuple[int, ...]]
 
 
 def judge(
@@ -32,7 +32,7 @@ def judge(
     folded = seat.folded
     reached = True  # every street so far was wagered on
     past_fold = False
-    for street, multiple in streets:
+    for street, multiples in streets:
         past_fold = past_fold or street == folded
         raised = wagers.get(street)
         if raised is None:
@@ -44,7 +44,7 @@ def judge(
             found.add("wager_after_fold")
         if not reached:
             found.add("wager_out_of_order")
-        if stake is not None and multiple is not None and raised != multiple * stake:
+        if stake is not None and multiples and (raised % stake or raised // stake not in multiples):
             found.add("wager_not_allowed")
     if folded is None and not reached and finished:
         found.add("wager_out_of_order")
