@@ -1,0 +1,84 @@
+"""Attempts to get past what guards the tables of `accounting`."""
+
+from __future__ import annotations
+
+from accounting import models as accounting
+from tests.services.attempts.rows import DIGEST, against, new_event, new_transfer
+from tests.services.house import (
+    House,
+    run,
+)
+
+
+@against("a_service_serves_one_property")
+def _second_property(house: House) -> object:
+    return run('UPDATE accounting_property SET "only" = false')
+
+
+@against("a_stream_counts_from_one")
+def _stream_at_nought(house: House) -> object:
+    return accounting.Stream.objects.create(code="s", head=DIGEST, next_sequence=0)
+
+
+@against("an_event_is_numbered_from_the_opening")
+def _event_before_the_opening(house: House) -> object:
+    # PostgreSQL names the first check in the order of names; a negative opening breaks this one alone.
+    run("ALTER TABLE accounting_event DROP CONSTRAINT only_an_opening_is_number_zero")
+    return new_event(sequence=-1)
+
+
+@against("only_an_opening_is_number_zero")
+def _second_opening(house: House) -> object:
+    return new_event(kind="opened")
+
+
+@against("only_an_opening_is_number_zero")
+def _round_number_nought(house: House) -> object:
+    stream = accounting.Stream.objects.create(code="s", head=DIGEST)
+    return new_event(stream=stream, sequence=0)
+
+
+@against("an_event_is_on_a_stream")
+def _event_on_no_stream(house: House) -> object:
+    return new_event(stream_id=999_999)
+
+
+@against("an_owner_has_one_account_of_a_kind")
+def _second_cage(house: House) -> object:
+    return accounting.Account.objects.create(code="cage 2", kind="cage")
+
+
+@against("transfer_amount_is_positive")
+def _nothing_moved(house: House) -> object:
+    return new_transfer(amount_cents=0)
+
+
+@against("transfer_amount_is_positive")
+def _moved_backwards(house: House) -> object:
+    return new_transfer(amount_cents=-5)
+
+
+@against("transfer_moves_between_two_accounts")
+def _to_itself(house: House) -> object:
+    cage = accounting.Account.objects.get(code="cage")
+    return new_transfer(debit=cage, credit=cage)
+
+
+@against("a_transfer_belongs_to_an_event")
+def _transfer_of_no_event(house: House) -> object:
+    return new_transfer(sequence=4711)
+
+
+@against("a_transfer_debits_an_account")
+def _debit_of_nobody(house: House) -> object:
+    return new_transfer(debit_id=999_999)
+
+
+@against("a_transfer_credits_an_account")
+def _credit_to_nobody(house: House) -> object:
+    return new_transfer(credit_id=999_999)
+
+
+@against("totals_only_grow_from_zero")
+def _negative_total(house: House) -> object:
+    return run("UPDATE accounting_total SET debit_cents = -1")

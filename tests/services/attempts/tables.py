@@ -1,0 +1,203 @@
+"""Attempts to get past what guards the tables of `tables`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from jackpot import models as jackpot
+from tables import models as tables
+from tests.services.attempts.rows import (
+    against,
+    new_hold,
+    new_payout,
+    new_paytable,
+    new_round,
+    new_table,
+    new_table_terms,
+    the_link,
+    the_table,
+)
+from tests.services.house import (
+    ALONE,
+    LINKED,
+    House,
+    message,
+    run,
+)
+
+
+@against("a_table_has_its_links_paytable_and_decks")
+def _table_with_other_decks(house: House) -> object:
+    return new_table(decks=2)
+
+
+@against("a_table_has_its_links_paytable_and_decks")
+def _table_with_another_paytable(house: House) -> object:
+    return new_table(link_paytable=the_link("twin").paytable)
+
+
+@against("a_table_has_its_links_paytable_and_decks")
+def _table_that_changes_decks(house: House) -> object:
+    return tables.Table.objects.filter(code=LINKED).update(decks=2)
+
+
+@against("a_table_has_its_links_paytable_and_decks")
+def _link_that_changes_decks(house: House) -> object:
+    return jackpot.Link.objects.filter(code="ms-mg01").update(decks=2)
+
+
+@against("a_level_is_on_its_links_paytable")
+def _link_that_changes_paytable(house: House) -> object:
+    run("UPDATE tables_table SET link_id = NULL, link_paytable_id = NULL")
+    return jackpot.Link.objects.filter(code="ms-mg01").update(paytable=the_link("twin").paytable)
+
+
+@against("a_tables_game_fits_its_links_paytable")
+def _game_that_does_not_fit(house: House) -> object:
+    return new_table(game="mini-tex")
+
+
+@against("a_tables_game_fits_its_links_paytable")
+def _game_that_fits_only_the_other_link(house: House) -> object:
+    twin = the_link("twin")
+    return new_table(game="let-it-ride", link=twin, link_paytable=twin.paytable, stream=twin.stream)
+
+
+@against("a_table_is_on_its_links_stream")
+def _table_on_another_stream(house: House) -> object:
+    return new_table(stream=the_link("twin").stream)
+
+
+@against("a_table_is_on_its_links_stream")
+def _table_that_changes_stream(house: House) -> object:
+    return tables.Table.objects.filter(code=LINKED).update(stream=the_table(ALONE).stream)
+
+
+@against("a_linked_table_carries_its_links_paytable")
+def _link_without_paytable(house: House) -> object:
+    return new_table(link_paytable=None)
+
+
+@against("a_linked_table_carries_its_links_paytable")
+def _paytable_without_link(house: House) -> object:
+    return new_table(link=None)
+
+
+@against("a_table_has_at_least_one_deck")
+def _table_without_cards(house: House) -> object:
+    return tables.Table.objects.filter(code=ALONE).update(decks=0)
+
+
+@against("one_edition_of_a_table_is_in_force_at_a_time")
+def _overlapping_table_terms(house: House) -> object:
+    return new_table_terms(in_force=(datetime(2026, 11, 20, tzinfo=UTC), None))
+
+
+@against("a_table_has_seats")
+def _table_without_seats(house: House) -> object:
+    return new_table_terms(seats=0)
+
+
+@against("a_minimum_is_positive_and_not_above_the_maximum")
+def _minimum_above_maximum(house: House) -> object:
+    return new_table_terms(minimum_cents=3)
+
+
+@against("a_minimum_is_positive_and_not_above_the_maximum")
+def _free_ante(house: House) -> object:
+    return new_table_terms(minimum_cents=0)
+
+
+@against("terms_only_end")
+def _minimum_changed_in_place(house: House) -> object:
+    return tables.TableTerms.objects.filter(table__code=LINKED).update(minimum_cents=1)
+
+
+@against("terms_only_end")
+def _table_terms_removed(house: House) -> object:
+    run("ALTER TABLE tables_tablepaytable DISABLE TRIGGER append_only")
+    tables.TablePaytable.objects.all().delete()
+    return tables.TableTerms.objects.all().delete()
+
+
+@against("terms_are_of_the_tables_game")
+def _terms_of_another_game(house: House) -> object:
+    return new_table_terms(game="red-dog")
+
+
+@against("a_paytable_is_of_terms_with_game_and_seats")
+def _paytable_with_other_seats(house: House) -> object:
+    return new_paytable(seats=5)
+
+
+@against("a_wagers_edition_is_of_that_game_and_wager")
+def _bonus_edition_for_the_base(house: House) -> object:
+    return new_paytable(edition=tables.WagerEdition.objects.get(code="3cs-01"))
+
+
+@against("a_wager_pays_by_one_edition")
+def _two_base_editions(house: House) -> object:
+    base = new_paytable()
+    return tables.TablePaytable.objects.create(
+        terms=base.terms, game=base.game, seats=base.seats, wager="base", edition=base.edition
+    )
+
+
+@against("a_cover_all_table_has_six_seats_at_most")
+def _cover_all_with_seven_seats(house: House) -> object:
+    terms = new_table_terms(seats=7)
+    return tables.TablePaytable.objects.create(
+        terms=terms, game=terms.game, seats=7, wager="cover_all",
+        edition=tables.WagerEdition.objects.get(code="ms-cover-all"),
+    )  # fmt: skip
+
+
+@against("a_message_is_settled_once")
+def _settled_twice(house: House) -> object:
+    house.play(message("R-1"))
+    return new_round(message_id=tables.Round.objects.get().message_id)
+
+
+@against("a_round_is_settled_or_void")
+def _round_held(house: House) -> object:
+    return new_round(outcome="held")
+
+
+@against("a_round_is_an_event")
+def _round_without_event(house: House) -> object:
+    return new_round(sequence=4711)
+
+
+@against("a_round_has_terms")
+def _round_without_terms(house: House) -> object:
+    return new_round(terms_id=999_999)
+
+
+@against("a_round_is_a_message")
+def _round_without_message(house: House) -> object:
+    return new_round(message_id=999_999)
+
+
+@against("a_hold_has_a_reason")
+def _held_for_nothing(house: House) -> object:
+    return new_hold(reasons=[])
+
+
+@against("a_hold_is_a_message")
+def _hold_without_message(house: House) -> object:
+    return new_hold(message_id=999_999)
+
+
+@against("a_payout_is_positive")
+def _payout_of_nothing(house: House) -> object:
+    return new_payout(cents=0)
+
+
+@against("a_payout_belongs_to_a_round")
+def _payout_without_round(house: House) -> object:
+    return new_payout(sequence=4711)
+
+
+@against("a_payout_is_from_a_level")
+def _payout_from_no_level(house: House) -> object:
+    return new_payout(level_id=999_999)
