@@ -16,7 +16,8 @@ from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, Movemen
 from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
-from accounting.services.statements import copy_rows, execute
+from accounting.services.copying import Copying
+from accounting.services.statements import execute
 
 
 class UnknownAccount(LookupError):
@@ -37,7 +38,7 @@ class Entry(NamedTuple):
 
 @dataclass(slots=True)
 class Journal:
-    """The entries of one batch on one locked stream: numbers and chains them, then writes all at once."""
+    """The entries of one batch on one locked stream: numbers and chains them; the rows are sent in portions."""
 
     stream_id: int
     stream: str
@@ -50,7 +51,7 @@ class Journal:
     totals: defaultdict[tuple[int, date], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
 
     def post(self, entry: Entry) -> int:
-        """Number and chain an entry; its sequence is returned. Nothing is written before `write`."""
+        """Number and chain an entry; its sequence is returned. Nothing is handed over before `send`."""
         sequence, previous = self.next_sequence, self.head
         kind, subject, gaming_date, original_date, message_digest, result_digest, movements = entry
         self.head = event_hash(
@@ -82,12 +83,17 @@ class Journal:
         except KeyError:
             raise UnknownAccount(code) from None
 
-    def write(self) -> None:
-        """Write the batch and move the stream on. The caller holds the stream's lock and commits."""
-        if not self.events:
-            return
-        copy_rows("accounting_event", EVENT_COLUMNS, self.events)
-        copy_rows("accounting_transfer", TRANSFER_COLUMNS, self.transfers)
+    def send(self, copying: Copying) -> None:
+        """Hand over the rows made since the last time."""
+        if self.events:
+            copying.send("accounting_event", EVENT_COLUMNS, self.events)
+        if self.transfers:
+            copying.send("accounting_transfer", TRANSFER_COLUMNS, self.transfers)
+        self.events.clear()
+        self.transfers.clear()
+
+    def close(self) -> None:
+        """Write the batch's totals and move the stream on; its rows are stored. The caller holds the lock and commits."""
         totals = sorted((*key, *sums) for key, sums in self.totals.items())
         if totals:
             accounts, dates, debits, credits = (list(column) for column in zip(*totals, strict=True))
@@ -173,6 +179,8 @@ def open_stream(code: str, *, opening: bytes, at: datetime, movements: Sequence[
             movements=movements,
         )
     )
-    journal.write()
+    with Copying() as copying:
+        journal.send(copying)
+    journal.close()
     stream.refresh_from_db()
     return stream

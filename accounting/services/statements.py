@@ -4,7 +4,7 @@ Django's own cursors write every value into the text of the statement, which the
 For a message with its settlement that cost more than storing it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, LiteralString
 
 import psycopg
@@ -23,19 +23,3 @@ def execute(
     with connection.cursor() as outer, connection.wrap_database_errors, psycopg.Cursor[Row](outer.connection) as cursor:
         cursor.execute(statement, values or None, prepare=prepare, binary=True)
         return cursor.fetchall() if cursor.description else []
-
-
-def copy_rows(table: LiteralString, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
-    """COPY rows into a table, `columns` naming each column's type. Defaults and signals do not apply: rows must be whole.
-
-    A number that no column can hold is refused as the database would refuse it.
-    """
-    names: LiteralString = ", ".join(columns)
-    with connection.cursor() as cursor, connection.wrap_database_errors:
-        try:
-            with cursor.copy(f"COPY {table} ({names}) FROM STDIN (FORMAT binary)") as copy:
-                copy.set_types(list(columns.values()))
-                for row in rows:
-                    copy.write_row(row)
-        except OverflowError as error:
-            raise psycopg.errors.NumericValueOutOfRange(f"{table}: {error}") from error

@@ -12,8 +12,8 @@ import msgspec
 
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
+from accounting.services.copying import Copying
 from accounting.services.ledger import Entry, Journal
-from accounting.services.statements import copy_rows
 from jackpot.rules.meter import Meter
 from jackpot.services import meters
 from tables.models import Hold
@@ -24,6 +24,10 @@ from tables.services import terms
 from tables.services.terms import StreamTerms, TableInForce, TermsInForce
 
 AHEAD_AT_MOST = timedelta(minutes=5)
+PORTION = 250
+"""Rounds that are handed over to the database at a time, while the next ones are settled."""
+LOOK_IN = 16
+"""Rounds between two looks at whether the database is ready for more: a millisecond or two."""
 
 encode = msgspec.json.Encoder(order="sorted").encode
 decode = msgspec.json.Decoder(RoundMessage).decode
@@ -97,14 +101,6 @@ def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: dateti
     messages are held so without being tried again: it says what became of them before.
     """
     in_force = terms.of_stream(stream.id, stream.terms_version)
-    ready: list[_Ready] = []
-    unread: list[tuple[Incoming, str]] = []
-    for message in incoming:
-        try:
-            ready.append(_prepare(message, in_force))
-        except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
-            unread.append((message, traceback.format_exc()))
-    booked_on = gaming_days.hold_open({item.day for item in ready})
     writer = _Writer(
         in_force=in_force,
         journal=Journal(
@@ -117,11 +113,29 @@ def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: dateti
         ),
         link=meters.read(stream.id),
     )
-    for item in ready:
-        writer.settle(item, booked_on[item.day], hold_for=hold_for)
+    unread: list[tuple[Incoming, str]] = []
+    booked_on: dict[date, date] = {}
+    with Copying() as copying:
+        for first in range(0, len(incoming), PORTION):
+            ready: list[_Ready] = []
+            for count, message in enumerate(incoming[first : first + PORTION]):
+                try:
+                    ready.append(_prepare(message, in_force))
+                except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
+                    unread.append((message, traceback.format_exc()))
+                if not count % LOOK_IN:
+                    copying.step()
+            if new := {item.day for item in ready} - booked_on.keys():
+                copying.finish()  # the connection is free for a question
+                booked_on |= gaming_days.hold_open(new)
+            for count, item in enumerate(ready):
+                writer.settle(item, booked_on[item.day], hold_for=hold_for)
+                if not count % LOOK_IN:
+                    copying.step()
+            writer.send(copying)
     for message, error in unread:
         writer.hold_unread(message, error)
-    writer.write()
+    writer.close()
     return writer.batch
 
 
@@ -256,15 +270,24 @@ class _Writer:
             )
         )
 
-    def write(self) -> None:
-        """Write the rows of the batch."""
-        self.journal.write()
-        copy_rows("tables_round", ROUND_COLUMNS, self.rounds)
-        copy_rows("tables_payout", PAYOUT_COLUMNS, self.payouts)
+    def send(self, copying: Copying) -> None:
+        """Hand over the rows made since the last time."""
+        self.journal.send(copying)
+        if self.rounds:
+            copying.send("tables_round", ROUND_COLUMNS, self.rounds)
+        if self.payouts:
+            copying.send("tables_payout", PAYOUT_COLUMNS, self.payouts)
+        self.rounds.clear()
+        self.payouts.clear()
+
+    def close(self) -> None:
+        """Write what a batch changes once: holds, totals, the stream's head, its meters."""
         if self.holds:
             Hold.objects.bulk_create(self.holds)
         self.batch.last_sequence = self.journal.next_sequence - 1
-        if self.link and self.rounds:
+        if self.batch.settled:
+            self.journal.close()
+        if self.link and self.batch.settled:
             self.batch.hits = len(self.link.detected)
             self.link.write(sequence=self.batch.last_sequence)
 

@@ -98,7 +98,7 @@ def drain(split: bool = False, limit: int = intake.BATCH, most: int | None = Non
 
 
 def _split(watch: Stopwatch) -> None:
-    from accounting.services import gaming_days, ledger
+    from accounting.services import copying, gaming_days, ledger
     from jackpot.services import meters
     from tables.rules import books
     from tables.services import rounds
@@ -115,9 +115,10 @@ def _split(watch: Stopwatch) -> None:
     watch.watch("meters", meters.LinkMeters, "write")
     watch.watch("rows and chain", meters.LinkMeters, "apply")
     watch.watch("gaming day", gaming_days, "hold_open")
-    for module in (ledger, rounds):
-        watch.watch("COPY", module, "copy_rows")
-    watch.watch("totals, stream", ledger.Journal, "write")
+    watch.watch("handing over", copying.Copying, "send")
+    watch.watch("handing over", copying.Copying, "step")
+    watch.watch("waiting for COPY", copying.Copying, "finish")
+    watch.watch("totals, stream", ledger.Journal, "close")
     watch.watch("commit", connection, "_commit")
 
 
