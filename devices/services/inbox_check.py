@@ -1,11 +1,14 @@
 """Checking the inbox: every accepted message is where it must be, once (ARCHITECTURE §4.1, §4.3)."""
 
+from hashlib import sha256
 from typing import Any
 
 import msgspec
 from django.db import connection
 
-from devices.services.verification import Counts, Difference, content_digest
+from devices.posting import strict
+from devices.services.findings import Counts, Difference
+from tables.rules.door import InvalidJson
 from tables.rules.settle import settle
 from tables.services import terms
 from tables.services.rounds import dated, decode, encode
@@ -85,13 +88,21 @@ def _held(after: int) -> list[tuple[Any, ...]]:
         return cursor.fetchall()
 
 
+def _content_digest(where: str, raw: bytes) -> bytes:
+    """SHA-256 of a stored message's canonical JSON; Difference where it is no JSON any more."""
+    try:
+        return sha256(strict(raw)[1]).digest()
+    except InvalidJson:
+        raise Difference(where, "message", "JSON", raw) from None
+
+
 def _check_hold(row: tuple[Any, ...]) -> None:
     (
         message_id, reference, raw, digest, received_at, table_id, stream_id, reasons, settlement, version,
         held_table, held_reference,
     ) = row  # fmt: skip
     where = f"held message {message_id} ({reference})"
-    content = content_digest(where, bytes(raw))
+    content = _content_digest(where, bytes(raw))
     if content != bytes(digest):
         raise Difference(where, "digest of the message", content, bytes(digest))
     if (table_id, reference) != (held_table, held_reference):

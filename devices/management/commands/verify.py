@@ -1,47 +1,73 @@
 """`python3 manage.py verify`: recompute everything from the stored messages and say where it first differs."""
 
+import os
 import sys
 import time
 from argparse import ArgumentParser
 from dataclasses import fields
-from typing import Any
+from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from devices.services.inbox_check import verify_inbox
-from devices.services.verification import Counts, Difference, streams, verify_stream
+from devices.services.verification import Difference, ProcessDied, streams, verify
+
+WORTH_IT = 10_000
+"""Events from which on the start of further processes, half a second each, is soon made up for."""
 
 
 class Command(BaseCommand):
-    """Replays every stream; exit 0 when all is as recorded, 1 at the first difference."""
+    """Replays every stream; exit 0 when all is as recorded, 1 at the first difference, 2 when it could not be done."""
 
     help = "Recompute settlements, meters, ledger and hash chains from the stored messages; name the first difference."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--stream", help="only this link's or table's stream")
+        parser.add_argument(
+            "--processes",
+            type=int,
+            metavar="N",
+            help=f"default: one a core, from {WORTH_IT:,} events on; 1 is this one",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         wanted = [stream for stream in streams() if options["stream"] in (None, stream[1])]
         if options["stream"] and not wanted:
-            self.stderr.write(f"no stream {options['stream']}")
-            sys.exit(2)
+            self._give_up(f"no stream {options['stream']}")
+        events = sum(stream[2] for stream in wanted)
+        processes = options["processes"]
+        if processes is None:
+            processes = _cores() if events >= WORTH_IT else 1
+        elif processes < 1:
+            self._give_up("--processes: one at least")
         started = time.monotonic()
-        counts = Counts()
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         try:
             with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-                for stream_id, code, events in wanted:
-                    task = progress.add_task(code, total=events)
-                    counts.add(verify_stream(stream_id, lambda done, task=task: progress.advance(task, done)))  # type: ignore[misc]
-                task = progress.add_task("inbox", total=1)
-                counts.add(verify_inbox())
-                progress.advance(task)
+                bars = {
+                    what: progress.add_task(what, total=total) for what, total in (("events", events), ("inbox", 1))
+                }
+                counts = verify(
+                    [stream_id for stream_id, _, _ in wanted],
+                    processes=processes,
+                    advance=lambda what, done: progress.advance(bars[what], done),
+                )
         except Difference as difference:
             self.stderr.write(f"DIFFERENT {difference}")
             sys.exit(1)
+        except ProcessDied as died:
+            self._give_up(f"NOT VERIFIED {died}")
         seconds = time.monotonic() - started
         said = ", ".join(f"{getattr(counts, item.name):,} {item.name}" for item in fields(counts))
         self.stdout.write(f"verified: {said}")
         self.stdout.write(f"no difference; {counts.rounds / seconds:,.0f} rounds a second")
+
+    def _give_up(self, why: str) -> NoReturn:
+        self.stderr.write(why)
+        sys.exit(2)
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
