@@ -16,6 +16,7 @@ from devices.simulator.floor import FIRST_DEAL, Play
 from devices.simulator.irregularities import Rates
 from jackpot.queries import liabilities, link_states
 from tables.rules.floor import read_floor
+from tables.services import rounds
 from tests.services import auditor
 from tests.services.house import FLOOR, House, rows, value, verify
 
@@ -78,7 +79,7 @@ def what_pages_read_agrees() -> None:
 
 def test_the_same_rounds_in_other_posts_and_batches_come_to_the_same_record(busy_house: House) -> None:
     """Settlement is a function of the order alone: resettling in other cuts gives the same settlements, byte for byte."""
-    messages = dealt(5, 200)
+    messages = dealt(5, 1_200)
     last = FIRST_DEAL + timedelta(days=1)
 
     def record() -> list[tuple[Any, ...]]:
@@ -88,6 +89,8 @@ def test_the_same_rounds_in_other_posts_and_batches_come_to_the_same_record(busy
     busy_house.post(*messages, at=last)
     busy_house.settle(last)
     at_once = record()
+    of_stream = Counter(stream for stream, *_ in at_once)
+    assert max(of_stream.values()) > 2 * rounds.PORTION, "one batch, several portions"
     empty_the_house()
     for sent in messages:
         busy_house.post(sent, at=last)
