@@ -18,7 +18,7 @@ from django.db import connection
 
 ROOT = Path(__file__).resolve().parents[1]
 
-pytest_plugins = ["tests.services.fixtures"]  # floors to play on
+pytest_plugins = ["tests.services.fixtures", "tests.services.played"]  # floors to play on, and one that was played on
 
 
 @pytest.fixture(scope="session", autouse=True)

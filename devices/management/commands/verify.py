@@ -38,7 +38,7 @@ class Command(BaseCommand):
         events = sum(stream[2] for stream in wanted)
         processes = options["processes"]
         if processes is None:
-            processes = _cores() if events >= WORTH_IT else 1
+            processes = processes_for(events)
         elif processes < 1:
             self._give_up("--processes: one at least")
         started = time.monotonic()
@@ -68,6 +68,11 @@ class Command(BaseCommand):
         sys.exit(2)
 
 
-def _cores() -> int:
+def processes_for(events: int) -> int:
+    """How many processes are worth their start."""
+    return cores() if events >= WORTH_IT else 1
+
+
+def cores() -> int:
     """The cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
