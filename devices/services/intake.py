@@ -57,9 +57,11 @@ TAKE = """
 """
 WAITING = "SELECT count(*) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT %s) AS waiting"
 # Exactly what was taken: a post with a lower receipt may have committed since, and it is not settled yet. The range is
-# for the index.
+# for the index; a join, because a plan that is kept would compare every row with every id of an array.
 DONE = """
-    DELETE FROM devices_queued WHERE stream_id = %s AND (receipt, position) <= (%s, %s) AND message_id = ANY(%s::bigint[])
+    DELETE FROM devices_queued AS queued USING unnest(%s::bigint[]) AS taken (message_id)
+    WHERE queued.stream_id = %s AND (queued.receipt, queued.position) <= (%s, %s)
+        AND queued.message_id = taken.message_id
 """
 
 # Streams whose last attempt by this process the database's own trouble ended: that is no evidence against a message, so
@@ -170,9 +172,9 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
         if not rows:
             return Taken(Batch())
         with collector.paused():
-            incoming = [Incoming(*row[:6]) for row in rows]
+            incoming = [Incoming._make(row[:6]) for row in rows]
             batch = rounds.settle_batch(StreamHead(*locked[0]), incoming, at=at, hold_for=hold_for)
-        execute(DONE, [stream_id, *rows[-1][6:8], [row[0] for row in rows]])
+        execute(DONE, [[row[0] for row in rows], stream_id, *rows[-1][6:8]])
         _report(batch, at)
     return Taken(batch, more=len(rows) == size)
 

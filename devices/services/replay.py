@@ -354,10 +354,13 @@ class _Replay:
         same("digest of the settlement in the event", sha256(encoded).digest(), result_digest)
         same("outcome", settled.outcome, outcome)
         self.meters = settled.meters
-        if settled.outcome == "settled":
-            sums.wagers += books.accepted_progressives(settlement)
-
-        owed = books.payouts(settlement, base_wagers=base_wagers(edition.terms.game))
+        owed, money, progressives = books.posting(
+            settlement,
+            base_wagers=base_wagers(edition.terms.game),
+            contributions=settled.movements,
+            link=in_force.link,
+        )
+        sums.wagers += progressives
         self._payouts(owed, table_id, dealt_at, payouts)
         if awards or hits:
             _compare_hits(self.where, settlement, hits, dealt_at, recorded_at)
@@ -365,7 +368,7 @@ class _Replay:
         sums.counts.rounds += 1
         sums.counts.payouts += len(owed)
         sums.counts.hits += len(awards)
-        return books.movements(settlement, contributions=settled.movements, link=in_force.link)
+        return money
 
     def _message(self, value: object) -> RoundMessage:
         try:

@@ -22,17 +22,45 @@ class PayoutLine(NamedTuple):
     cents: int
 
 
-def payouts(settlement: Mapping[str, Any], *, base_wagers: frozenset[str]) -> list[PayoutLine]:
-    """Every winning line and envy entry of a settlement, in settlement order; nothing of 0 (CONTRACT §5)."""
-    found = []
-    levels = {award["seat"]: award["level"] for award in settlement["awards"]}
+class Posting(NamedTuple):
+    """What a round's settlement puts on record: payouts, transfers, and how many progressive wagers it accepted."""
+
+    payouts: list[PayoutLine]
+    movements: list[Movement]
+    progressives: int
+
+
+def posting(
+    settlement: Mapping[str, Any],
+    *,
+    base_wagers: frozenset[str],
+    contributions: Iterable[LevelMovement],
+    link: str | None,
+) -> Posting:
+    """Read a settlement for the books.
+
+    Payouts are every winning line and envy entry, in settlement order; nothing of 0 (CONTRACT §5). Transfers are what was
+    wagered, paid, contributed, awarded and reseeded: handle and pays are gross, a push is wagered and paid back, a void
+    stake is neither. An award of a level is paid from the level's liability, fixed pays from the table, envy by the house
+    (SPEC §6.5). A progressive wager is accepted unless its seat is void (SPEC §6.1).
+    """
+    payouts: list[PayoutLine] = []
+    awards = settlement["awards"]
+    levels = {award["seat"]: award["level"] for award in awards}
+    wagered = paid = envied = progressives = 0
     for seat in settlement["seats"]:
-        number, hand = seat["seat"], seat["hand"]
         for line in seat["lines"]:
+            if line["result"] == "void":
+                continue
+            wager = line["wager"]
+            wagered += line["stake_cents"]
+            paid += line["paid_cents"]
+            if wager == "progressive":
+                progressives += 1
             cents = line["win_cents"]
             if not cents:
                 continue
-            wager, level = line["wager"], None
+            number, level = seat["seat"], None
             if wager in base_wagers:
                 kind = "base"
             elif wager == "progressive":
@@ -40,31 +68,12 @@ def payouts(settlement: Mapping[str, Any], *, base_wagers: frozenset[str]) -> li
                 kind = "level" if level else "progressive"
             else:
                 kind = "cover_all" if wager == "cover_all" else "bonus"
-            found.append(PayoutLine(number, kind, wager, hand or "", level, cents))
-        for envy in seat["envy"]:
-            found.append(PayoutLine(number, "envy", "progressive", envy["hand"], None, envy["paid_cents"]))
-    return found
-
-
-def movements(
-    settlement: Mapping[str, Any], *, contributions: Iterable[LevelMovement], link: str | None
-) -> list[Movement]:
-    """The transfers of a round's journal entry: what was wagered, paid, contributed, awarded and reseeded.
-
-    Handle and pays are gross: a push is wagered and paid back, a void stake is neither. An award of a level is paid
-    from the level's liability, fixed pays from the table, envy by the house (SPEC §6.5).
-    """
-    tray = inventory(settlement["table"])
-    wagered = paid = envied = awarded = 0
-    for seat in settlement["seats"]:
-        for line in seat["lines"]:
-            if line["result"] != "void":
-                wagered += line["stake_cents"]
-                paid += line["paid_cents"]
+            payouts.append(PayoutLine(number, kind, wager, seat["hand"] or "", level, cents))
         for envy in seat["envy"]:
             envied += envy["paid_cents"]
-    for award in settlement["awards"]:
-        awarded += award["paid_cents"]
+            payouts.append(PayoutLine(seat["seat"], "envy", "progressive", envy["hand"], None, envy["paid_cents"]))
+    awarded = sum(award["paid_cents"] for award in awards)
+    tray = inventory(settlement["table"])
     found = [
         Movement(tray, "wagers", wagered, "wager"),
         Movement("fixed_pays", tray, paid - awarded, "fixed_pay"),
@@ -80,9 +89,9 @@ def movements(
                 if cents:
                     account = of_level(link, level.level, kind)
                     found.append(Movement("contribution_expense", account, cents, "contribution"))
-        for award in settlement["awards"]:
+        for award in awards:
             found.extend(_award(link, award))
-    return [movement for movement in found if movement.amount_cents]
+    return Posting(payouts, [movement for movement in found if movement.amount_cents], progressives)
 
 
 def _award(link: str, award: Mapping[str, Any]) -> Iterable[Movement]:
@@ -96,12 +105,3 @@ def _award(link: str, award: Mapping[str, Any]) -> Iterable[Movement]:
     yield Movement("seed_expense", liability, seed["house_cents"], reason)
     yield Movement(overflow, liability, seed["overflow_cents"], reason)
     yield Movement(overflow, "revenue", award.get("revenue_cents", 0), "overflow")
-
-
-def accepted_progressives(settlement: Mapping[str, Any]) -> int:
-    """How many progressive wagers the round accepted: those of seats that are not void (SPEC §6.1)."""
-    return sum(
-        line["wager"] == "progressive" and line["result"] != "void"
-        for seat in settlement["seats"]
-        for line in seat["lines"]
-    )

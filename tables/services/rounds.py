@@ -1,12 +1,12 @@
 """Settling a batch of rounds of one stream: decode, decide, record. One call inside one transaction (ARCHITECTURE §3)."""
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,7 +25,9 @@ from tables.services.terms import StreamTerms, TableInForce, TermsInForce
 
 AHEAD_AT_MOST = timedelta(minutes=5)
 PORTION = 250
-"""Rounds that are handed over to the database at a time, while the next ones are settled."""
+"""Rounds that are handed over to the database at a time, at most, while the next ones are settled."""
+LAST_PORTION = 64
+"""So few may be left for the end, when there is nothing to settle meanwhile."""
 LOOK_IN = 16
 """Rounds between two looks at whether the database is ready for more: a millisecond or two."""
 
@@ -33,8 +35,7 @@ encode = msgspec.json.Encoder(order="sorted").encode
 decode = msgspec.json.Decoder(RoundMessage).decode
 
 
-@dataclass(frozen=True, slots=True)
-class Incoming:
+class Incoming(NamedTuple):
     """A stored message that waits to be settled."""
 
     message_id: int
@@ -45,8 +46,7 @@ class Incoming:
     digest: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Dated:
+class Dated(NamedTuple):
     """When a round counts: by its deal, or by receipt where the deal cannot be right (ARCHITECTURE §4.10)."""
 
     dealt_at: datetime
@@ -116,9 +116,9 @@ def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: dateti
     unread: list[tuple[Incoming, str]] = []
     booked_on: dict[date, date] = {}
     with Copying() as copying:
-        for first in range(0, len(incoming), PORTION):
+        for portion in _portions(incoming):
             ready: list[_Ready] = []
-            for count, message in enumerate(incoming[first : first + PORTION]):
+            for count, message in enumerate(portion):
                 try:
                     ready.append(_prepare(message, in_force))
                 except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
@@ -139,8 +139,16 @@ def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: dateti
     return writer.batch
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
+def _portions(incoming: Sequence[Incoming]) -> Iterator[Sequence[Incoming]]:
+    """In order; each is at most half of what is left, so that little is left to wait for when all is settled."""
+    first = 0
+    while left := len(incoming) - first:
+        size = min(PORTION, max(LAST_PORTION, left // 2))
+        yield incoming[first : first + size]
+        first += min(size, left)
+
+
+class _Ready(NamedTuple):
     """A decoded message with the terms it is settled under."""
 
     incoming: Incoming
@@ -203,8 +211,12 @@ class _Writer:
             if settled.outcome == "held":
                 self._hold(item.incoming, item.dated.dealt_at, settled.settlement, "")
                 return
-            money = books.movements(settled.settlement, contributions=settled.movements, link=self.in_force.link)
-            owed = books.payouts(settled.settlement, base_wagers=base_wagers(item.terms.terms.game))
+            owed, money, progressives = books.posting(
+                settled.settlement,
+                base_wagers=base_wagers(item.terms.terms.game),
+                contributions=settled.movements,
+                link=self.in_force.link,
+            )
         except Exception:  # as above: this message alone
             self._hold_crashed(item, traceback.format_exc())
             return
@@ -227,7 +239,7 @@ class _Writer:
             self.link.apply(
                 settlement=settled.settlement,
                 meters=settled.meters,
-                wagers=books.accepted_progressives(settled.settlement) if settled.outcome == "settled" else 0,
+                wagers=progressives,
                 sequence=sequence,
                 dealt_at=dealt_at,
                 detected_at=self.journal.recorded_at,

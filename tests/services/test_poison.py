@@ -74,14 +74,14 @@ def test_a_round_that_crashes_its_game_is_held_with_the_error_and_the_rest_flows
 
 def test_a_crash_after_the_rules_is_the_same(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Booking comes after settling; what it has taken by then must not stay."""
-    real = books.payouts
+    real = books.posting
 
-    def payouts(settlement: Any, **more: Any) -> Any:
+    def posting(settlement: Any, **more: Any) -> Any:
         if settlement["round"] == "R-1":
             raise KeyError("no such payout")
         return real(settlement, **more)
 
-    monkeypatch.setattr(books, "payouts", payouts)
+    monkeypatch.setattr(books, "posting", posting)
     first, second = royal("R-1"), royal("R-2")
     house.play(first, second)
     assert house.outcome(first) == HELD
