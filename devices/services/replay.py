@@ -102,7 +102,7 @@ def replay_range(part: Range) -> Replayed:
     with collector.paused():
         while replay.sequence < part.last:
             replay.take(_Chunk(part.stream_id, replay.sequence + 1, min(replay.sequence + CHUNK, part.last)))
-    return Replayed(part, began, replay.state(), replay.sums)
+    return Replayed(part, began, replay.state(), replay.totalled())
 
 
 HASH = "SELECT hash FROM accounting_event WHERE stream_id = %s AND sequence = %s"
@@ -139,6 +139,16 @@ def _meter(row: dict[str, Any]) -> Meter:
         row["after_cents"], row["residual_millionths"], row["reserve_cents"], row["reserve_residual_millionths"],
         row["overflow_cents"], row["overflow_residual_millionths"],
     )  # fmt: skip
+
+
+def _hits(part: Range) -> dict[int, list[Any]]:
+    """The hits of a range by their event: few, so all of them at once."""
+    hits = hits_between(part.stream_id, part.first, part.last)
+    prefetch_related_objects(hits, "steps")
+    found: defaultdict[int, list[Any]] = defaultdict(list)
+    for hit in hits:
+        found[hit.sequence].append(hit)
+    return dict(found)
 
 
 def _opened(in_force: StreamTerms) -> dict[str, Meter]:
@@ -194,11 +204,6 @@ class _Chunk:
         self.events = execute(EVENTS, span, prepare=False)
         self.transfers = _Rows(execute(TRANSFERS, span, prepare=False))
         self.payouts = _Rows(execute(PAYOUTS, span, prepare=False))
-        self.hits: defaultdict[int, list[Any]] = defaultdict(list)
-        hits = hits_between(stream_id, first, last)
-        prefetch_related_objects(hits, "steps")
-        for hit in hits:
-            self.hits[hit.sequence].append(hit)
 
 
 class _Replay:
@@ -213,11 +218,22 @@ class _Replay:
         self.next_hit = began.next_hit
         self.last_round = began.last_round
         self.sums = Sums()
+        self._moved: defaultdict[tuple[str, str, date], int] = defaultdict(int)
+        self._hits = _hits(part)
         self._event = ""
 
     def state(self) -> State:
         """Where it stands."""
         return State(self.sequence, self.head, dict(self.meters), self.next_hit, self.last_round)
+
+    def totalled(self) -> Sums:
+        """What its events add up to."""
+        totals = self.sums.totals
+        for (debit, credit, day), amount_cents in self._moved.items():
+            totals.setdefault((debit, day), [0, 0])[0] += amount_cents
+            totals.setdefault((credit, day), [0, 0])[1] += amount_cents
+        self._moved.clear()
+        return self.sums
 
     @property
     def where(self) -> str:
@@ -263,7 +279,7 @@ class _Replay:
             result_digest=result_digest,
         )
         self.same("hash of the event", expected, recorded_hash)
-        payouts, hits = chunk.payouts.of(sequence), chunk.hits.get(sequence, [])
+        payouts, hits = chunk.payouts.of(sequence), self._hits.get(sequence, [])
         if kind == "round":
             movements = self._round(event, payouts, hits)
         elif kind == "opened":
@@ -276,15 +292,11 @@ class _Replay:
         self.sequence, self.head = sequence, recorded_hash
 
     def _transfers(self, day: date, movements: list[Movement], found: list[Row]) -> None:
-        sequence, accounts, totals = self.sequence + 1, self.in_force.accounts, self.sums.totals
+        sequence, accounts, moved = self.sequence + 1, self.in_force.accounts, self._moved
         expected = []
         for line, (debit, credit, amount_cents, reason) in enumerate(movements, 1):
             expected.append((sequence, line, accounts.get(debit), accounts.get(credit), amount_cents, reason))
-            for account, side in ((debit, 0), (credit, 1)):
-                total = totals.get((account, day))
-                if total is None:
-                    total = totals[account, day] = [0, 0]
-                total[side] += amount_cents
+            moved[debit, credit, day] += amount_cents
         if expected != found:
             codes = {account_id: code for code, account_id in accounts.items()}
             recorded = [

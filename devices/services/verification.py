@@ -161,15 +161,16 @@ def _handed_over(stream: Snapshot, reached: State, began: State) -> None:
 
 
 # Compared with the stream as it stands in the same statement: a service that goes on settling is not in the way.
+# Two searches, before the first event and after the last: with OR it would be a walk through all between.
 BEYOND = """
-    SELECT (SELECT min(row.sequence) FROM tables_round row WHERE row.stream_id = stream.id
-            AND (row.sequence >= stream.next_sequence OR row.sequence < 0)),
-        (SELECT min(row.sequence) FROM tables_payout row WHERE row.stream_id = stream.id
-            AND (row.sequence >= stream.next_sequence OR row.sequence < 0)),
-        (SELECT min(row.sequence) FROM accounting_transfer row WHERE row.stream_id = stream.id
-            AND (row.sequence >= stream.next_sequence OR row.sequence < 0)),
-        (SELECT min(row.sequence) FROM jackpot_hit row JOIN jackpot_link link ON link.id = row.link_id
-            WHERE link.stream_id = stream.id AND (row.sequence >= stream.next_sequence OR row.sequence < 0))
+    SELECT least((SELECT min(sequence) FROM tables_round WHERE stream_id = stream.id AND sequence < 0),
+            (SELECT min(sequence) FROM tables_round WHERE stream_id = stream.id AND sequence >= next_sequence)),
+        least((SELECT min(sequence) FROM tables_payout WHERE stream_id = stream.id AND sequence < 0),
+            (SELECT min(sequence) FROM tables_payout WHERE stream_id = stream.id AND sequence >= next_sequence)),
+        least((SELECT min(sequence) FROM accounting_transfer WHERE stream_id = stream.id AND sequence < 0),
+            (SELECT min(sequence) FROM accounting_transfer WHERE stream_id = stream.id AND sequence >= next_sequence)),
+        (SELECT min(sequence) FROM jackpot_hit hit JOIN jackpot_link link ON link.id = hit.link_id
+            WHERE link.stream_id = stream.id AND (sequence < 0 OR sequence >= next_sequence))
     FROM accounting_stream stream WHERE stream.id = %s
 """
 
