@@ -4,11 +4,9 @@ import argparse
 import os
 from pathlib import Path
 
-import psutil
-
 from jackpot.config.data_folder import DataFolder
 from jackpot.config.embedded_postgres import EmbeddedPostgres
-from jackpot.config.processes import State, end
+from jackpot.config.processes import State, end, still_running
 
 
 def main(argv: list[str]) -> int:
@@ -30,8 +28,7 @@ def main(argv: list[str]) -> int:
     if state.up is not None and (up := state.up.alive()) is not None:
         ended += 1
         up.terminate()  # it ends its children and its database itself
-        _, alive = psutil.wait_procs([up], 45)
-        if alive:
+        if still_running([up], 45):
             up.kill()
     orphans = [process for known in state.children.values() if (process := known.alive()) is not None]
     ended += len(orphans)

@@ -23,6 +23,7 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
+from jackpot.config.processes import still_running
 from jackpot.config.server_user import ServerUser, server_user
 
 USER = "jackpot"
@@ -123,8 +124,7 @@ class EmbeddedPostgres:
         if self._process is not None and self._process.pid == server.pid:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout)  # it is our child: reap it
-        _, alive = psutil.wait_procs(family, timeout)
-        if alive:
+        if still_running(family, timeout):
             raise DatabaseProblem(f"PostgreSQL (process {server.pid}) did not stop within {timeout:.0f} s.")
 
     def reap(self) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -62,6 +63,23 @@ class State:
         write_private(file, json.dumps(asdict(self), indent=1))
 
 
+def runs(process: psutil.Process) -> bool:
+    """Whether it still runs. One that has ended does not, although nobody may ever collect it (process 1 of a container)."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def still_running(processes: Iterable[psutil.Process], patience: float) -> list[psutil.Process]:
+    """Wait until they have all ended; those that have not after `patience` seconds."""
+    give_up = time.monotonic() + patience
+    while (alive := [process for process in processes if runs(process)]) and time.monotonic() < give_up:
+        time.sleep(0.02)
+        processes = alive
+    return alive
+
+
 def end(processes: Iterable[psutil.Process], *, patience: float = 10) -> None:
     """Ask the processes and all below them to end, and kill what has not after `patience` seconds."""
     doomed: dict[int, psutil.Process] = {}
@@ -70,11 +88,11 @@ def end(processes: Iterable[psutil.Process], *, patience: float = 10) -> None:
             for one in [process, *process.children(recursive=True)]:
                 doomed[one.pid] = one
             process.terminate()
-    _, alive = psutil.wait_procs(doomed.values(), patience)
+    alive = still_running(doomed.values(), patience)
     for process in alive:
         with contextlib.suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(alive, 5)
+    still_running(alive, 5)
 
 
 class Child:
