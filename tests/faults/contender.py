@@ -2,7 +2,8 @@
 
     python -m tests.faults.contender STREAM LIMIT
 
-Says how often it came to the stream and another was at it, how many batches it settled, and how many rounds.
+Says for every line it reads, and at the end, how often it came to the stream and another was at it, how many batches it
+settled, and how many rounds.
 """
 
 import json
@@ -24,7 +25,11 @@ def main() -> None:
     stream, limit = int(sys.argv[1]), int(sys.argv[2])
     done: Counter[str] = Counter()
     print("ready", flush=True)
-    while not select.select([sys.stdin], [], [], 0)[0]:
+    while True:
+        if select.select([sys.stdin], [], [], 0)[0]:
+            if not sys.stdin.readline():
+                break
+            print(json.dumps(done), flush=True)
         taken = intake.settle_next(stream, clock=timezone.now, limit=limit)
         done["busy"] += taken.busy
         done["batches"] += bool(taken.batch.settled)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -14,7 +15,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
@@ -28,13 +29,17 @@ from devices.simulator.irregularities import Rates
 from devices.simulator.run import Plan, Service, load_floor
 from devices.simulator.table import Dealt
 from jackpot.config.embedded_postgres import BROKER, EmbeddedPostgres
-from jackpot.config.processes import State
+from jackpot.config.processes import State, runs
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = "soak"
 NOT_INHERITED = ("DATABASE_URL", "CELERY_BROKER_URL", "JACKPOT_DATA", "JACKPOT_DEMO", "DJANGO_SETTINGS_MODULE")
 MISHAPS = Rates(times=10)
-BACK_WITHIN_SECONDS = 60.0
+BACK_WITHIN_SECONDS = 100.0
+"""After so long a test gives up. It is no promise: what must come is waited for, and a busy machine may take its time."""
+
+PORTS = range(20_000, 32_000)
+"""Below those that the kernel lends to outgoing connections, so that none of them takes a port between look and use."""
 
 # A worker that has written and not committed: the worst moment to die.
 WRITING: LiteralString = """
@@ -45,6 +50,15 @@ RECORDED: LiteralString = "SELECT count(*) FROM tables_round"
 QUEUED: LiteralString = "SELECT count(*) FROM devices_queued"
 
 Message = dict[str, Any]
+
+
+def free_port() -> int:
+    """A port that nobody has."""
+    while True:
+        port = random.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def floor_text(tables: int) -> str:
@@ -116,10 +130,7 @@ class Hall:
 
     def start(self) -> None:
         """Bring it up and return when it is ready."""
-        with socket.socket() as listener:
-            listener.bind(("127.0.0.1", 0))
-            port = listener.getsockname()[1]
-        options = ["--port", str(port), "--floor", str(self.floor_file), "--settlers", str(self.settlers)]
+        options = ["--port", str(free_port()), "--floor", str(self.floor_file), "--settlers", str(self.settlers)]
         started = self.manage("up", "--data", str(self.data), *options, "--detach")
         assert started.returncode == 0, started.stderr.decode()
 
@@ -155,14 +166,16 @@ class Hall:
         return True
 
     def strike_database(self, number: signal.Signals) -> bool:
-        """SIGQUIT is `pg_ctl stop -m immediate`; SIGKILL leaves its processes to find out. False when it is dead already."""
-        try:
-            server = self.server.process()
-            if server is None:
-                return False
-            server.send_signal(number)
-        except psutil.NoSuchProcess:
+        """SIGQUIT is `pg_ctl stop -m immediate`; SIGKILL leaves its processes to find out. False when it is dead already.
+
+        It is dead when this returns: whoever asks for it from now on meets its successor or nobody.
+        """
+        server = self.server.process()
+        if server is None:
             return False
+        with suppress(psutil.NoSuchProcess):
+            server.send_signal(number)
+        eventually(lambda: not runs(server), "the database does not die")
         return True
 
     def empty_broker(self) -> int:
@@ -181,11 +194,12 @@ class Hall:
                 )
             yield
         finally:
-            _eventually(self._let_broker_answer)
+            eventually(self._let_broker_answer, "the broker stays unreachable")
 
-    def _let_broker_answer(self) -> None:
+    def _let_broker_answer(self) -> bool:
         with self.server.connect() as server:
             server.execute("ALTER DATABASE jackpot_broker ALLOW_CONNECTIONS true")
+        return True
 
     # ── what can be asked ───────────────────────────────────────────────────────────────────────────────────────
     def number(self, query: LiteralString) -> int:
@@ -207,22 +221,21 @@ class Hall:
     def settled(self, within: float = BACK_WITHIN_SECONDS) -> None:
         """Wait until nothing is queued."""
 
-        def empty() -> None:
-            assert self.number(QUEUED) == 0, "messages still wait"
-
-        _eventually(empty, within)
+        eventually(lambda: self.number(QUEUED) == 0, "messages still wait", within)
 
     def ready(self, within: float = BACK_WITHIN_SECONDS) -> None:
         """Wait until everybody lives and rounds are accepted and settled."""
+        settlers = ["settle"] if self.settlers == 1 else [f"settle-{n + 1}" for n in range(self.settlers)]
 
-        def well() -> None:
-            dead = {"web", "beat", "worker"} - self.children().keys()
-            assert not dead, f"not back: {dead}"
+        def well() -> bool:
+            missing = {"web", "beat", "worker", *settlers} - self.children().keys()
+            assert not missing, f"not back: {missing}"
             with self.client() as client:
                 health = client.get("/api/v1/health").json()
             assert health["status"] == "ok" and health["last_sweep_seconds"] < 2.5, health
+            return True
 
-        _eventually(well, within)
+        eventually(well, "not ready", within)
 
     # ── rounds ──────────────────────────────────────────────────────────────────────────────────────────────────
     def deal(self, rounds: int, *, start: datetime | None = None) -> list[Dealt]:
@@ -285,14 +298,15 @@ def _value(connection: psycopg.Connection[Any], query: LiteralString) -> Any:
     return row[0]
 
 
-def _eventually(act: Callable[[], None], within: float = BACK_WITHIN_SECONDS) -> None:
-    """Try again until it succeeds; its own complaint when it does not in time."""
+def eventually(holds: Callable[[], bool], complaint: str, within: float = BACK_WITHIN_SECONDS) -> None:
+    """Look until it holds; at the end the complaint, or what the last look ran into."""
     give_up = time.monotonic() + within
     while True:
         try:
-            act()
-            return
-        except (AssertionError, psycopg.Error, httpx.HTTPError, ValueError, TypeError, KeyError):
+            if holds():
+                return
+            assert time.monotonic() < give_up, complaint
+        except (AssertionError, psycopg.Error, psutil.Error, httpx.HTTPError, ValueError, TypeError, KeyError):
             if time.monotonic() > give_up:
                 raise
-        time.sleep(0.1)
+        time.sleep(0.05)

@@ -49,6 +49,11 @@ class Storm:
         self._names = [name for name, (often, _) in faults.items() for _ in range(often)]
         self._acts = {name: act for name, (_, act) in faults.items()}
 
+    @property
+    def over(self) -> bool:
+        """Whether all blows that it was to deal are dealt, or something went wrong; one without a number needs no more rounds."""
+        return self.most is None or not self._thread.is_alive()
+
     def start(self) -> None:
         """Begin."""
         self._thread.start()

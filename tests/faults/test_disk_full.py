@@ -8,8 +8,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from jackpot.config.processes import runs
 from tests.faults.account import account
-from tests.faults.hall import Hall, by_table
+from tests.faults.hall import Hall, by_table, eventually
 from tests.faults.small_disk import SmallDisk
 
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(170)]
@@ -55,9 +56,9 @@ def test_a_full_disk_is_answered_try_again_and_nothing_is_lost(disk: SmallDisk) 
     time.sleep(FULL_SECONDS)
     # The log cannot grow either: the server ends itself, and cannot start.
     with pytest.raises(psycopg.OperationalError), writer:
-        for _ in range(100):
+        for _ in range(1_000):
             writer.execute("SELECT pg_logical_emit_message(true, 'full', repeat('x', 1000000))")
-    before.wait(10)
+    eventually(lambda: not runs(before), "the server goes on without a log")
     hall.post(heaps[0], until_answered=False)
     time.sleep(3)
     disk.free()

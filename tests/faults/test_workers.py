@@ -21,6 +21,7 @@ from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, House, message, ro
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(120)]
 
 LINK = "ms-mg01"
+MOST_HEAPS = 40  # how the machine shares itself out among the contenders is its own affair
 
 
 @pytest.mark.parametrize("workers", [2, 4])
@@ -37,20 +38,37 @@ def test_workers_that_fight_for_one_stream_settle_each_round_once_in_one_order(b
         ]
         for contender in contenders:
             assert contender.stdout is not None and contender.stdout.readline() == b"ready\n"
-        for first in range(0, 600, 100):
+        posted = 0
+        for _ in range(MOST_HEAPS):
             busy_house.post(
-                *(message(f"R-{first + n}", table=(LINKED, NEIGHBOUR)[n % 2]) for n in range(99)),
-                royal(f"R-{first}-won"),
+                *(message(f"R-{posted + n}", table=(LINKED, NEIGHBOUR)[n % 2]) for n in range(99)),
+                royal(f"R-{posted}-won"),
             )
+            posted += 100
+            if posted >= 600 and all_have_fought(so_far := [said(contender) for contender in contenders]):
+                break
+        else:
+            raise AssertionError(f"one did nothing, or they never met: {so_far}")
         while busy_house.waiting():
             time.sleep(0.05)
-        done = [json.loads(contender.communicate(timeout=20)[0]) for contender in contenders]
-    assert sum(each["settled"] for each in done) == 600
-    assert all(each["batches"] > 0 for each in done), f"one did nothing: {done}"
-    assert sum(each["busy"] for each in done) > 0, f"they never met: {done}"
+        done = [json.loads(contender.communicate(timeout=60)[0]) for contender in contenders]
+    assert sum(each["settled"] for each in done) == posted
     assert busy_house.order() == [sent["round"] for sent in busy_house.posted]
     auditor.everything_agrees()
-    assert verify().rounds == 600
+    assert verify().rounds == posted
+
+
+def said(contender: subprocess.Popen[bytes]) -> dict[str, int]:
+    """What it has done so far."""
+    assert contender.stdin is not None and contender.stdout is not None
+    contender.stdin.write(b"\n")
+    contender.stdin.flush()
+    return dict(json.loads(contender.stdout.readline()))
+
+
+def all_have_fought(done: list[dict[str, int]]) -> bool:
+    """Each has settled, and some have met."""
+    return all(each.get("batches") for each in done) and any(each.get("busy") for each in done)
 
 
 def test_a_message_that_kills_its_worker_and_one_that_crashes_cost_themselves_only(busy_house: House) -> None:
