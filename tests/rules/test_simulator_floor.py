@@ -22,6 +22,7 @@ from tables.rules.floor import Floor, read_floor
 from tables.rules.message import RoundMessage
 from tables.rules.settle import settle
 from tables.rules.table import TableTerms
+from tests.rules.yardstick import slowness
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -218,5 +219,5 @@ def test_twenty_thousand_rounds_are_dealt_in_a_few_seconds(tables: dict[str, Tab
     began = time.process_time()
     messages = Play(tables, seed=3).first(20_000)
     # About 1 s where this was written: benchmarks must not wait for their rounds.
-    assert time.process_time() - began < 4
+    assert time.process_time() - began < 4 * slowness()
     assert len({message["round"] for message in messages}) == 20_000
