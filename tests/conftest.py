@@ -6,13 +6,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import httpx
 import pytest
 from django.db import connection
 
@@ -79,16 +80,16 @@ def service_environment() -> dict[str, str]:
 
 
 @contextmanager
-def running(command: list[str], role: str) -> Iterator[subprocess.Popen[bytes]]:
+def running(command: list[str], role: str, *, pass_fds: Sequence[int] = ()) -> Iterator[subprocess.Popen[bytes]]:
     """A process of the service on the test database, ended with the block."""
     environment = {**service_environment(), "JACKPOT_ROLE": role}
-    process = subprocess.Popen([sys.executable, *command], cwd=ROOT, env=environment)
+    process = subprocess.Popen([sys.executable, *command], cwd=ROOT, env=environment, pass_fds=pass_fds)
     try:
         yield process
     finally:
         process.terminate()
         try:
-            process.wait(10)
+            process.wait(20)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -112,6 +113,29 @@ class Service:
     process: subprocess.Popen[bytes]
 
 
+@contextmanager
+def serving() -> Iterator[Service]:
+    """The web process on the test database, answering. It gets its socket from here, so that nobody can take its port."""
+    with ExitStack() as stack:
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen(1024)
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            descriptor = listener.fileno()
+            web = running(["-m", "jackpot.config.web", str(descriptor)], "web", pass_fds=[descriptor])
+            process = stack.enter_context(web)
+        give_up = time.monotonic() + 100
+        while True:
+            assert process.poll() is None, "the web process ended at once; its words stand above"
+            assert time.monotonic() < give_up, "the web process does not answer"
+            try:
+                httpx.get(f"{url}/api/v1/health", trust_env=False, timeout=5)
+                break
+            except httpx.TransportError:
+                time.sleep(0.05)
+        yield Service(url, process)
+
+
 class _Servers:
     """One web process for all tests of a session: starting one costs more than most tests."""
 
@@ -123,36 +147,11 @@ class _Servers:
     def get(self) -> Service:
         """The running one, or a new one. What it keeps of the last test's floor is a second old at most: wait for that."""
         if self.service is None or self.service.process.poll() is not None:
-            with socket.socket() as listener:
-                listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                listener.bind(("127.0.0.1", 0))
-                port = listener.getsockname()[1]
-            uvicorn = [
-                "-m",
-                "uvicorn",
-                "jackpot.config.asgi:application",
-                "--port",
-                str(port),
-                "--log-level",
-                "warning",
-            ]
-            self.context = running([*uvicorn, "--no-access-log", "--timeout-graceful-shutdown", "1"], "web")
-            self.service = Service(f"http://127.0.0.1:{port}", self.context.__enter__())
-            self._wait(port)
-        else:
-            time.sleep(max(0.0, 1.1 - (time.monotonic() - self.last_used)))
+            self.context = serving()
+            self.service = self.context.__enter__()
+            self.last_used = time.monotonic()
+        time.sleep(max(0.0, 1.1 - (time.monotonic() - self.last_used)))
         return self.service
-
-    def _wait(self, port: int) -> None:
-        assert self.service is not None
-        for _ in range(400):
-            assert self.service.process.poll() is None, "the web process ended at once; its words stand above"
-            try:
-                socket.create_connection(("127.0.0.1", port), 0.2).close()
-                return
-            except OSError:
-                time.sleep(0.05)
-        raise AssertionError("the web process does not listen")
 
     def stop(self) -> None:
         """End it."""

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -23,7 +21,7 @@ from pytest_django import DjangoDbBlocker
 from devices import tasks
 from devices.services import demo, intake
 from tables.services import floors
-from tests.conftest import running
+from tests.conftest import serving
 from tests.services.fixtures import Databases
 from tests.services.house import FLOOR, Message, message
 
@@ -51,7 +49,7 @@ class Api:
     client: httpx.Client = field(init=False)
 
     def __post_init__(self) -> None:
-        self.client = httpx.Client(base_url=self.url, timeout=20, trust_env=False)
+        self.client = httpx.Client(base_url=self.url, timeout=60, trust_env=False)
 
     def key(self, table: str = "MS-101") -> dict[str, str]:
         """The header of a table's device."""
@@ -113,7 +111,7 @@ class Api:
             yield
         finally:
             stop.set()
-            worker.join(10)
+            worker.join(60)
 
 
 @pytest.fixture(scope="session")
@@ -124,22 +122,10 @@ def served(databases: Databases, migrated: str, django_db_blocker: DjangoDbBlock
         with databases.entered(name):
             floors.install(FLOOR, at=timezone.now() - OPENED_BEFORE)
             keys = {table: device["api_key"] for table, device in demo.ensure()["devices"].items()}
-            with socket.socket() as listener:
-                listener.bind(("127.0.0.1", 0))
-                port = listener.getsockname()[1]
-            server = ["-m", "uvicorn", "jackpot.config.asgi:application", "--port", str(port), "--log-level", "warning"]
-            web = running([*server, "--no-access-log", "--timeout-graceful-shutdown", "1"], "web")
-            process = web.__enter__()
-        served = Api(f"http://127.0.0.1:{port}", name, keys)
+            web = serving()
+            service = web.__enter__()
         try:
-            for _ in range(400):
-                assert process.poll() is None, "the web process ended at once; its words stand above"
-                try:
-                    if served.client.get("/api/v1/health").status_code == 200:
-                        break
-                except httpx.TransportError:
-                    time.sleep(0.05)
-            yield served
+            yield Api(service.url, name, keys)
         finally:
             web.__exit__(None, None, None)
             databases.drop(name)

@@ -30,7 +30,7 @@ def test_health_needs_no_key_and_counts_what_waits(api: Api) -> None:
     api.post([api.round(), api.round()])
     body = api.client.get("/api/v1/health").json()
     assert body["queued"] == 2
-    assert 0 < body["oldest_unsettled_seconds"] < 10
+    assert 0 < body["oldest_unsettled_seconds"] < 100
     api.settle()
     assert api.client.get("/api/v1/health").json()["queued"] == 0
 

@@ -3,7 +3,9 @@
 import asyncio
 import bisect
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import inf
 
 import psycopg
 import uvloop
@@ -25,6 +27,7 @@ class Heard:
 
     sequences: list[int] = field(default_factory=list)
     moments: list[float] = field(default_factory=list)
+    ready: bool = False
 
     def add(self, sequence: int) -> None:
         """Now, if it is news."""
@@ -35,7 +38,7 @@ class Heard:
     def when(self, sequence: int) -> float:
         """When this sequence was reached; infinity if never."""
         at = bisect.bisect_left(self.sequences, sequence)
-        return self.moments[at] if at < len(self.moments) else float("inf")
+        return self.moments[at] if at < len(self.moments) else inf
 
 
 def run(place: Hall, *, rates: tuple[int, ...] = (20, 100, 500), seconds: float = 15.0) -> list[Figures]:
@@ -66,7 +69,7 @@ async def _pace(ours: Product, text: str, *, rate: int, seconds: float) -> list[
         free.put_nowait(await connected(ours.port))
     settled, seen = Heard(), Heard()
     watching = [asyncio.create_task(_listen(ours, settled)), asyncio.create_task(_browse(ours, seen))]
-    await asyncio.sleep(1.0)
+    await _within(lambda: settled.ready and seen.ready, "nobody listens")
     sent, answered = [0.0] * count, [0.0] * count
 
     async def post(number: int) -> None:
@@ -78,21 +81,31 @@ async def _pace(ours: Product, text: str, *, rate: int, seconds: float) -> list[
         free.put_nowait(connection)
 
     await steadily(post, count=count, rate=rate)
-    await asyncio.sleep(2.0)
-    for task in watching:
-        task.cancel()
-    await asyncio.gather(*watching, return_exceptions=True)
     with ours.hall.connect() as server:
+        await _within(ours.queue_is_empty, "the rounds were not settled")
         known = dict(server.execute(
             "SELECT reference, sequence FROM tables_round WHERE reference = ANY(%s)", [[each.reference for each in messages]]
         ).fetchall())  # fmt: skip
     assert len(known) == count, f"{count - len(known)} rounds were not settled"
     sequences = [known[each.reference] for each in messages]
+    last = max(sequences)
+    await _within(lambda: settled.when(last) < inf and seen.when(last) < inf, f"{last} was not heard of")
+    for task in watching:
+        task.cancel()
+    await asyncio.gather(*watching, return_exceptions=True)
     return [
         [after - before for before, after in zip(sent, answered, strict=True)],
         [max(0.0, settled.when(each) - at) for each, at in zip(sequences, answered, strict=True)],
         [max(0.0, seen.when(each) - at) for each, at in zip(sequences, answered, strict=True)],
     ]
+
+
+async def _within(holds: Callable[[], bool], complaint: str, patience: float = 60.0) -> None:
+    """Wait until it holds: a machine that is behind is to show in the figures, not to break them."""
+    give_up = time.perf_counter() + patience
+    while not holds():
+        assert time.perf_counter() < give_up, complaint
+        await asyncio.sleep(0.01)
 
 
 async def _listen(ours: Product, heard: Heard) -> None:
@@ -101,6 +114,7 @@ async def _listen(ours: Product, heard: Heard) -> None:
         host=socket, user=USER, dbname=DATABASE, autocommit=True
     ) as listener:
         await listener.execute("LISTEN settled")
+        heard.ready = True
         async for notice in listener.notifies():
             heard.add(int(notice.payload.split(":")[1]))
 
@@ -118,3 +132,4 @@ async def _browse(ours: Product, heard: Heard) -> None:
             sequence = int(line[4:])
         elif line.startswith(b"event: meter"):
             heard.add(sequence)
+            heard.ready = True

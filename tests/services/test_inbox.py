@@ -177,7 +177,7 @@ def test_overlapping_posts_from_many_threads_store_each_reference_once(busy_hous
             mine = [*all_of_them[number * 10 :], *all_of_them[: number * 10]]
             if number % 2:
                 mine.reverse()
-            start.wait(10)
+            start.wait(60)
             return [verdict for cut in range(0, 120, 30) for verdict in inbox.accept(mine[cut : cut + 30])]
         finally:
             connections.close_all()
@@ -219,7 +219,7 @@ def test_a_reference_under_way_elsewhere_is_waited_for(first_commits: bool, busy
         assert waiting.is_alive(), "answered before it was known whether the first is stored"
         if not first_commits:
             transaction.set_rollback(True)
-    waiting.join(10)
+    waiting.join(60)
     ((verdict,),) = answers
     assert verdict.status == ("duplicate" if first_commits else "accepted")
     assert (verdict.message_id == first.message_id) is first_commits
@@ -266,7 +266,7 @@ def deadlock() -> None:
             cursor.execute("SET LOCAL deadlock_timeout = '50ms'")
             cursor.execute("SELECT pg_advisory_xact_lock(2)")
             thread.start()
-            assert holding.wait(10)
+            assert holding.wait(60)
             cursor.execute("SELECT pg_advisory_xact_lock(1)")
     finally:
-        thread.join(10)
+        thread.join(60)

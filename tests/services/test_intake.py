@@ -243,18 +243,18 @@ def test_a_stream_in_other_hands_is_left_to_them(busy_house: House) -> None:
             with transaction.atomic():
                 run("SELECT FROM accounting_stream WHERE id = %s FOR NO KEY UPDATE", stream_id)
                 locked.set()
-                done.wait(10)
+                done.wait(60)
         finally:
             connections.close_all()
 
     thread = threading.Thread(target=another_worker)
     thread.start()
-    assert locked.wait(10)
+    assert locked.wait(60)
     taken = intake.settle_next(stream_id, clock=lambda: RECEIVED)
     assert (taken.busy, taken.batch.settled, busy_house.waiting()) == (True, 0, 1)
     assert busy_house.settle() == 0, "a drain must end although a queue is in other hands"
     done.set()
-    thread.join(10)
+    thread.join(60)
     assert busy_house.settle() == 1
 
 

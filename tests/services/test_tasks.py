@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -130,38 +130,44 @@ class Broker:
         self.came.set()
 
 
+def comes(what: Callable[[], bool], complaint: str) -> None:
+    """Wait for it."""
+    give_up = time.monotonic() + 30
+    while not what():
+        assert time.monotonic() < give_up, complaint
+        time.sleep(0.001)
+
+
 def test_the_first_wake_goes_out_at_once_and_the_last_is_never_swallowed() -> None:
     """At most one message per 50 ms and stream, on the trailing edge: after the last wake there is always a look."""
     broker = Broker()
     waker = Waker(broker.send)
     began = time.monotonic()
     waker.wake([7])
-    assert broker.came.wait(2)
+    assert broker.came.wait(30)
     last = began
     while time.monotonic() - began < 0.4:
         waker.wake([7])
         last = time.monotonic()
         time.sleep(0.001)
+    comes(lambda: broker.sent[-1][1] >= last, "the last wake was swallowed")
     time.sleep(0.15)
     times = [at for _, at in broker.sent]
-    assert times[-1] >= last, "the last wake was swallowed"
-    gaps = [after - before for before, after in pairwise(times)]
-    assert min(gaps) >= 0.049
-    assert 3 <= len(times) <= 11
+    # Not each gap by itself: it is written down a little after it was sent, or much, on a busy machine.
+    assert 3 <= len(times) <= (times[-1] - began) / 0.05 + 2
 
 
 def test_streams_are_throttled_each_for_itself() -> None:
     broker = Broker()
     waker = Waker(broker.send)
+    began = time.monotonic()
     for wakes in (3, 6):
         waker.wake([1, 2, 3])
-        deadline = time.monotonic() + 3
-        while len(broker.sent) < wakes and time.monotonic() < deadline:
-            time.sleep(0.001)
+        comes(lambda wakes=wakes: len(broker.sent) >= wakes, "a stream is not woken")  # type: ignore[misc]
     assert sorted(stream for stream, _ in broker.sent) == [1, 1, 2, 2, 3, 3]
     for stream in (1, 2, 3):
         first, second = (at for each, at in broker.sent if each == stream)
-        assert 0.049 <= second - first < 1
+        assert first < second and second - began >= 0.049
 
 
 def test_a_wake_that_cannot_be_sent_costs_nothing() -> None:
@@ -177,5 +183,5 @@ def test_a_wake_that_cannot_be_sent_costs_nothing() -> None:
     waker = Waker(send)
     waker.wake([1])
     waker.wake([2])
-    assert done.wait(2)
+    assert done.wait(30)
     assert sent == [2]
