@@ -19,8 +19,7 @@ from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from devices import posting  # noqa: E402
-from devices.services import directory, inbox, intake, verification  # noqa: E402
-from devices.services.inbox_check import verify_inbox  # noqa: E402
+from devices.services import directory, inbox, intake  # noqa: E402
 from tests.benchmarks.clients import percentile  # noqa: E402
 from tests.benchmarks.stopwatch import Stopwatch  # noqa: E402
 
@@ -142,18 +141,6 @@ def one_by_one(file: str) -> dict[str, Any]:
         "p50": percentile(took, 50),
         "p99": percentile(took, 99),
     }
-
-
-@measure
-def replay() -> dict[str, Any]:
-    """Verify every stream and the inbox."""
-    used = Used()
-    counts = verification.Counts()
-    for stream_id, _, _ in verification.streams():
-        counts.add(verification.verify_stream(stream_id))
-    streams = used.since()
-    counts.add(verify_inbox())
-    return {"rounds": counts.rounds, **used.since(), "streams": streams["wall"]}
 
 
 @measure

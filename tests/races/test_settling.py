@@ -17,7 +17,7 @@ import pytest
 from django.db import connection, connections, transaction
 
 from devices import tasks
-from devices.services import inbox, intake
+from devices.services import inbox, intake, verification
 from devices.services.verification import verify_stream
 from devices.simulator.floor import FIRST_DEAL, Play
 from devices.simulator.irregularities import Rates
@@ -422,5 +422,8 @@ def test_verification_is_not_disturbed_by_settling(busy_house: House) -> None:
             busy_house.post(*(royal(f"B-{number}-{each}") for each in range(4)), at=LAST)
             counts = verify_stream(busy_house.stream("ms-mg01"))
             assert counts.rounds >= 60
+            if number % 5 == 0:
+                side_by_side = verification.verify([busy_house.stream("ms-mg01")], processes=2, size=25)
+                assert side_by_side.rounds >= counts.rounds
     verify()
     auditor.everything_agrees()
