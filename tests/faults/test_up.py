@@ -90,6 +90,11 @@ class House:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/api/v1/health", timeout=60) as answer:
             return dict(json.load(answer))
 
+    def accepts_and_settles(self) -> None:
+        """The first now, the second as soon as may be: on a slow machine `up` is ready before somebody has settled."""
+        assert self.health()["database"] == "ok"
+        eventually(lambda: bool(self.health()["status"] == "ok"), "nobody settles")
+
     def postgres(self) -> psutil.Process | None:
         """The embedded server's process."""
         return EmbeddedPostgres(self.folder / "postgres").process()
@@ -130,14 +135,14 @@ def test_detached_it_is_ready_when_the_command_returns(running: House) -> None:
     assert set(demo["devices"]) == {f"MS-10{n}" for n in range(1, 9)}
     assert all(set(person) == {"username", "password", "roles"} for person in demo["people"])
     assert (running.folder / "demo.json").stat().st_mode & 0o077 == 0, "keys and passwords are for the owner alone"
-    assert running.health()["status"] == "ok"
+    running.accepts_and_settles()
 
 
 def test_a_second_up_on_the_same_folder_is_refused_and_says_where_the_first_is(running: House) -> None:
     second = running.up("--exit-when-ready")
     assert second.returncode == 1
     assert "Already running" in second.stdout and f"http://127.0.0.1:{running.port}" in second.stdout
-    assert running.health()["status"] == "ok"
+    running.accepts_and_settles()
 
 
 @pytest.mark.parametrize("name", ["web", "settle", "worker", "beat"])
@@ -190,7 +195,7 @@ def test_after_a_kill_of_up_the_next_one_adopts_the_database_and_takes_over_the_
     assert running.postgres() == postgres, "the server itself was not touched"
     assert not {each.pid for each in known} & {child["pid"] for child in running.state()["children"].values()}
     assert not any(map(runs, children))
-    assert running.health()["status"] == "ok"
+    running.accepts_and_settles()
 
 
 def test_down_ends_every_process_and_the_data_stays(running: House) -> None:
