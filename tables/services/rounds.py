@@ -1,7 +1,7 @@
 """Settling a batch of rounds of one stream: decode, decide, record. One call inside one transaction (ARCHITECTURE §3)."""
 
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -24,12 +24,10 @@ from tables.services import terms
 from tables.services.terms import StreamTerms, TableInForce, TermsInForce
 
 AHEAD_AT_MOST = timedelta(minutes=5)
-PORTION = 250
-"""Rounds that are handed over to the database at a time, at most, while the next ones are settled."""
-LAST_PORTION = 64
-"""So few may be left for the end, when there is nothing to settle meanwhile."""
-LOOK_IN = 16
-"""Rounds between two looks at whether the database is ready for more: a millisecond or two."""
+PORTION = 64
+"""Rounds that are handed over to the database at a time, while the next ones are settled. At the end it is waited for."""
+LOOK_IN = 4
+"""Rounds between two looks at whether the database is ready for more: it must not be kept waiting for long."""
 
 encode = msgspec.json.Encoder(order="sorted").encode
 decode = msgspec.json.Decoder(RoundMessage).decode
@@ -116,9 +114,9 @@ def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: dateti
     unread: list[tuple[Incoming, str]] = []
     booked_on: dict[date, date] = {}
     with Copying() as copying:
-        for portion in _portions(incoming):
+        for first in range(0, len(incoming), PORTION):
             ready: list[_Ready] = []
-            for count, message in enumerate(portion):
+            for count, message in enumerate(incoming[first : first + PORTION]):
                 try:
                     ready.append(_prepare(message, in_force))
                 except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
@@ -137,15 +135,6 @@ def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: dateti
         writer.hold_unread(message, error)
     writer.close()
     return writer.batch
-
-
-def _portions(incoming: Sequence[Incoming]) -> Iterator[Sequence[Incoming]]:
-    """In order; each is at most half of what is left, so that little is left to wait for when all is settled."""
-    first = 0
-    while left := len(incoming) - first:
-        size = min(PORTION, max(LAST_PORTION, left // 2))
-        yield incoming[first : first + size]
-        first += min(size, left)
 
 
 class _Ready(NamedTuple):
