@@ -14,6 +14,7 @@ from typing import Any, LiteralString, NamedTuple, TypeVar
 
 import psycopg
 from django.db import connection, transaction
+from psycopg import sql
 from psycopg.copy import Writer
 from psycopg.errors import NumericValueOutOfRange, error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
@@ -28,10 +29,10 @@ Waiting = Generator[bool, None, Result]
 
 
 class _Portion(NamedTuple):
-    """One COPY: its statement, and its rows in COPY's binary form."""
+    """A statement, and if it is a COPY its rows in COPY's binary form."""
 
     statement: bytes
-    pieces: list[bytes]
+    pieces: list[bytes] | None
 
 
 class _Pieces(Writer):
@@ -96,6 +97,11 @@ class Copying:
         self._portions.append(_Portion(statement, pieces.pieces))
         self.step()
 
+    def execute(self, statement: sql.Composable) -> None:
+        """Hand over a statement whose answer nobody needs."""
+        self._portions.append(_Portion(statement.as_bytes(self._connection), None))
+        self.step()
+
     def step(self) -> None:
         """Give the server what it is ready for, and take its answers; never waits. Raises the database's refusal."""
         with connection.wrap_database_errors:
@@ -124,17 +130,18 @@ class Copying:
         select.select([socket], [socket] if self._unsent else [], [])
 
     def _copy(self, portion: _Portion) -> Waiting[None]:
-        """The way of one COPY; yields wherever it would have to wait for the server."""
+        """The way of one statement; yields wherever it would have to wait for the server."""
         self._server.send_query(portion.statement)
         yield from self._flush()
-        ready = yield from self._answer()
-        if ready is None or ready.status != ExecStatus.COPY_IN:
-            yield from self._refused(ready)
-        for piece in portion.pieces:
-            self._server.put_copy_data(piece)
+        if portion.pieces is not None:
+            ready = yield from self._answer()
+            if ready is None or ready.status != ExecStatus.COPY_IN:
+                yield from self._refused(ready)
+            for piece in portion.pieces:
+                self._server.put_copy_data(piece)
+                yield from self._flush()
+            self._server.put_copy_end()
             yield from self._flush()
-        self._server.put_copy_end()
-        yield from self._flush()
         done = yield from self._answer()
         if done is None or done.status != ExecStatus.COMMAND_OK:
             yield from self._refused(done)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from django.db import DatabaseError, connection, transaction
+from psycopg.sql import SQL
 
 from accounting.services.statements import execute
 from devices.models import SignificantEvent
@@ -57,12 +58,11 @@ TAKE = """
 """
 WAITING = "SELECT count(*) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT %s) AS waiting"
 # Exactly what was taken: a post with a lower receipt may have committed since, and it is not settled yet. The range is
-# for the index; a join, because a plan that is kept would compare every row with every id of an array.
-DONE = """
-    DELETE FROM devices_queued AS queued USING unnest(%s::bigint[]) AS taken (message_id)
-    WHERE queued.stream_id = %s AND (queued.receipt, queued.position) <= (%s, %s)
-        AND queued.message_id = taken.message_id
-"""
+# for the index.
+DONE = SQL(
+    "DELETE FROM devices_queued WHERE stream_id = {stream} AND (receipt, position) <= ({receipt}, {position})"
+    " AND message_id = ANY({messages})"
+)
 
 # Streams whose last attempt by this process the database's own trouble ended: that is no evidence against a message, so
 # the next attempt is not counted.
@@ -173,8 +173,14 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
             return Taken(Batch())
         with collector.paused():
             incoming = [Incoming._make(row[:6]) for row in rows]
-            batch = rounds.settle_batch(StreamHead(*locked[0]), incoming, at=at, hold_for=hold_for)
-        execute(DONE, [[row[0] for row in rows], stream_id, *rows[-1][6:8]])
+            receipt, position = rows[-1][6:8]
+            done = DONE.format(
+                stream=stream_id,
+                receipt=receipt,
+                position=position,
+                messages=[message.message_id for message in incoming],
+            )
+            batch = rounds.settle_batch(StreamHead(*locked[0]), incoming, at=at, hold_for=hold_for, besides=done)
         _report(batch, at)
     return Taken(batch, more=len(rows) == size)
 

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
+from psycopg.sql import Composable
 
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
@@ -92,8 +93,17 @@ def pipeline_reasons(message: RoundMessage, table: TableInForce, in_force: Strea
     return tuple(reasons)
 
 
-def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: datetime, hold_for: str = "") -> Batch:
+def settle_batch(
+    stream: StreamHead,
+    incoming: Sequence[Incoming],
+    *,
+    at: datetime,
+    hold_for: str = "",
+    besides: Composable | None = None,
+) -> Batch:
     """Settle messages in this order on a locked stream and write everything they move, `at` being the edge's clock.
+
+    `besides` is a statement of the caller's that belongs to the batch; it runs while the first rounds are settled.
 
     A message that makes the settling code raise is held `processing_error` with the error, alone. With `hold_for` the
     messages are held so without being tried again: it says what became of them before.
@@ -114,6 +124,8 @@ def settle_batch(stream: StreamHead, incoming: Sequence[Incoming], *, at: dateti
     unread: list[tuple[Incoming, str]] = []
     booked_on: dict[date, date] = {}
     with Copying() as copying:
+        if besides is not None:
+            copying.execute(besides)
         for first in range(0, len(incoming), PORTION):
             ready: list[_Ready] = []
             for count, message in enumerate(incoming[first : first + PORTION]):

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 from django.db import DataError, IntegrityError, OperationalError, connection, transaction
+from psycopg.sql import SQL
 
 from accounting.services.copying import Copying, Row
 from accounting.services.statements import execute
@@ -129,4 +130,20 @@ def test_a_server_process_that_dies_meanwhile_is_a_broken_connection() -> None:
         for first in range(2_000, 20_000, 2_000):
             copying.send("notes", COLUMNS, notes(first, first + 2_000))
     connection.close()
+    assert stored() == []
+
+
+def test_a_statement_among_the_rows_runs_in_its_turn() -> None:
+    with transaction.atomic(), Copying() as copying:
+        copying.send("notes", COLUMNS, notes(0, 1_000))
+        copying.execute(SQL("DELETE FROM notes WHERE number = ANY({gone})").format(gone=list(range(10, 1_000))))
+        copying.send("notes", COLUMNS, notes(500, 502))
+    assert stored() == [*range(10), 500, 501]
+
+
+def test_a_statement_that_the_database_refuses_is_raised_and_leaves_nothing_behind() -> None:
+    with pytest.raises(DataError), transaction.atomic(), Copying() as copying:
+        copying.send("notes", COLUMNS, notes(0, 10))
+        copying.execute(SQL("UPDATE notes SET number = number / 0"))
+        copying.send("notes", COLUMNS, notes(10, 20))
     assert stored() == []

@@ -195,10 +195,10 @@ def test_a_message_that_kills_its_worker_is_found_and_only_it_is_held(
     busy_house.post(*sent)
     real = rounds.settle_batch
 
-    def deadly(stream: Any, incoming: Any, *, at: Any, hold_for: str = "") -> Any:
+    def deadly(stream: Any, incoming: Any, *, hold_for: str, **more: Any) -> Any:
         if not hold_for and any(each.reference == sent[poison]["round"] for each in incoming):
             raise Killed
-        return real(stream, incoming, at=at, hold_for=hold_for)
+        return real(stream, incoming, hold_for=hold_for, **more)
 
     monkeypatch.setattr(rounds, "settle_batch", deadly)
     deaths = 0
