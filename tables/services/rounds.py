@@ -1,7 +1,7 @@
 """Settling a batch of rounds of one stream: decode, decide, record. One call inside one transaction (ARCHITECTURE §3)."""
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -25,8 +25,10 @@ from tables.services import terms
 from tables.services.terms import StreamTerms, TableInForce, TermsInForce
 
 AHEAD_AT_MOST = timedelta(minutes=5)
-PORTION = 64
-"""Rounds that are handed over to the database at a time, while the next ones are settled. At the end it is waited for."""
+PORTION = 250
+"""Rounds that are handed over to the database at a time, at most, while the next ones are settled."""
+LAST_PORTION = 64
+"""So few may be left for the end, when there is nothing to settle meanwhile. Each portion costs both sides a little."""
 LOOK_IN = 4
 """Rounds between two looks at whether the database is ready for more: it must not be kept waiting for long."""
 
@@ -126,9 +128,9 @@ def settle_batch(
     with Copying() as copying:
         if besides is not None:
             copying.execute(besides)
-        for first in range(0, len(incoming), PORTION):
+        for portion in _portions(incoming):
             ready: list[_Ready] = []
-            for count, message in enumerate(incoming[first : first + PORTION]):
+            for count, message in enumerate(portion):
                 try:
                     ready.append(_prepare(message, in_force))
                 except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
@@ -147,6 +149,15 @@ def settle_batch(
         writer.hold_unread(message, error)
     writer.close()
     return writer.batch
+
+
+def _portions(incoming: Sequence[Incoming]) -> Iterator[Sequence[Incoming]]:
+    """In order; each is at most half of what is left, so that little is left to wait for when all is settled."""
+    first = 0
+    while left := len(incoming) - first:
+        size = min(left, PORTION, max(LAST_PORTION, left // 2))
+        yield incoming[first : first + size]
+        first += size
 
 
 class _Ready(NamedTuple):
