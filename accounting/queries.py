@@ -93,16 +93,12 @@ def audit_records(*, before: int | None = None, subject: str = "", limit: int = 
 
 def transfers_of(stream_id: int, sequence: int) -> list[dict[str, Any]]:
     """The transfers of one journal entry, in their order."""
-    rows = Transfer.objects.filter(stream_id=stream_id, sequence=sequence).select_related("debit", "credit")
+    rows = Transfer.objects.filter(stream_id=stream_id, sequence=sequence).order_by("line")
     return [
-        {
-            "line": row.line,
-            "debit": row.debit.code,
-            "credit": row.credit.code,
-            "amount_cents": row.amount_cents,
-            "reason": row.reason,
-        }
-        for row in rows.order_by("line")
+        {"line": line, "debit": debit, "credit": credit, "amount_cents": cents, "reason": reason}
+        for line, debit, credit, cents, reason in rows.values_list(
+            "line", "debit__code", "credit__code", "amount_cents", "reason"
+        )
     ]
 
 

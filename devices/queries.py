@@ -179,8 +179,8 @@ def explanation_of(payout_id: str) -> dict[str, Any] | None:
         return None
     found = round_of(shown["table"], shown["round"])
     assert found is not None, "a payout's round has a message"
-    explained = explanation(payout_id, found.message)
-    return explained | {"message": found.message, "received_at": found.received_at.isoformat()}
+    message = found.message
+    return explanation(shown, message) | {"message": message, "received_at": found.received_at.isoformat()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,11 @@ class Hold(models.Model):
         indexes = [models.Index(name="holds_by_time", fields=["-held_at"])]
 
 
+# Poker hands from a straight up: four payouts in a hundred.
+RARE_HANDS = ["straight", "flush", "full_house", "four_of_a_kind", "straight_flush", "mini_royal", "royal_flush",
+              "royal_straight_flush", "five_of_a_kind"]  # fmt: skip
+
+
 class Payout(models.Model):
     """Winnings of one line, or one envy entry: whole cents without the stake, never zero (CONTRACT §5)."""
 
@@ -86,10 +91,14 @@ class Payout(models.Model):
             models.Index(name="payouts_of_a_table", fields=["table", "-dealt_at", "-stream", "-sequence", "-line"]),
             # What people look for is rare; a search for it must not read all that is not.
             models.Index(
-                name="payouts_rarely_paid",
+                name="payouts_of_a_rare_hand",
+                fields=["hand", "-dealt_at", "-stream", "-sequence", "-line"],
+                condition=Q(hand__in=RARE_HANDS),
+            ),
+            models.Index(
+                name="payouts_owed",
                 fields=["-dealt_at", "-stream", "-sequence", "-line"],
-                condition=Q(kind__in=["level", "envy"])
-                | Q(hand__in=["royal_flush", "straight_flush", "four_of_a_kind", "mini_royal", "five_of_a_kind"]),
+                condition=Q(kind__in=["level", "envy"]) | Q(level__isnull=False),
             ),
             models.Index(
                 name="payouts_of_1000_dollars",

@@ -1,15 +1,35 @@
 """How a payout was reached: cards, hand, paytable row, meter, ledger entries and hash proof (SPEC §10)."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
 from django.db import connection
 
 from accounting.queries import event_shown, transfers_of
+from accounting.services.statements import execute
 from jackpot.queries import edition_of, hit_and_the_one_before
-from tables.models import Payout, Round, TableTerms
+from tables.models import Payout
 from tables.queries import payouts
 
+# All that a payout's explanation needs of its round and its terms in one look: an explanation was a dozen of them.
+DETAIL = """
+    SELECT payout.stream_id, payout.sequence, payout.line, payout.seat, payout.kind, payout.wager, payout.level_id,
+        round.settlement, terms.id, terms.seats, terms.minimum_cents, terms.maximum_cents, terms.terms::text,
+        tabl.link_paytable_id
+    FROM tables_payout payout
+    JOIN tables_round round ON round.stream_id = payout.stream_id AND round.sequence = payout.sequence
+    JOIN tables_tableterms terms ON terms.id = round.terms_id
+    JOIN tables_table tabl ON tabl.id = terms.table_id
+    WHERE payout.stream_id = (SELECT id FROM accounting_stream WHERE code = %s)
+        AND payout.sequence = %s AND payout.line = %s
+"""
+# The edition of the wager, or of the base wager where the wager has none of its own.
+EDITION = """
+    SELECT edition.code, edition.digest, edition.definition::text FROM tables_tablepaytable offered
+    JOIN tables_wageredition edition ON edition.id = offered.edition_id
+    WHERE offered.terms_id = %s AND offered.wager IN (%s, 'base') ORDER BY offered.wager = 'base' LIMIT 1
+"""
 SINCE_LAST_HIT = """
     SELECT coalesce(sum(transfer.amount_cents), 0), count(DISTINCT transfer.sequence)
     FROM accounting_transfer transfer
@@ -19,19 +39,36 @@ SINCE_LAST_HIT = """
 """
 
 
-def explanation(payout_id: str, message: dict[str, Any]) -> dict[str, Any]:
-    """Everything from the cards to the ledger for one payout that exists; `message` is its round's message."""
-    shown = payouts.by_id(payout_id)
-    key = payouts.parse_id(payout_id)
-    assert shown is not None and key is not None, "the caller has looked the payout up"
-    payout = Payout.objects.get(stream__code=key[0], sequence=key[1], line=key[2])
-    round = Round.objects.get(stream_id=payout.stream_id, sequence=payout.sequence)
-    settlement = msgspec.json.decode(bytes(round.settlement))
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """A payout's row with the settlement of its round and the terms its table was under; amounts in whole cents."""
+
+    stream_id: int
+    sequence: int
+    line: int
+    seat: int
+    kind: str
+    wager: str
+    level_id: int | None
+    settlement: bytes
+    terms_id: int
+    seats: int
+    minimum_cents: int
+    maximum_cents: int
+    terms: str
+    link_paytable_id: int | None
+
+
+def explanation(shown: dict[str, Any], message: dict[str, Any]) -> dict[str, Any]:
+    """Everything from the cards to the ledger for one payout, as `payouts` shows it; `message` is its round's message."""
+    key = payouts.parse_id(shown["id"])
+    assert key is not None, "the payout was shown"
+    payout = Detail(*execute(DETAIL, key)[0])
+    settlement = msgspec.json.decode(payout.settlement)
     seat = next(seat for seat in settlement["seats"] if seat["seat"] == payout.seat)
     line = next((line for line in seat["lines"] if line["wager"] == payout.wager), None)
     dealt = next(dealt for dealt in message["seats"] if dealt["seat"] == payout.seat)
     award = next((award for award in settlement["awards"] if award["seat"] == payout.seat), None)
-    terms = TableTerms.objects.select_related("table__link__paytable").get(pk=round.terms_id)
     return {
         "payout": shown,
         "cards": {
@@ -43,15 +80,15 @@ def explanation(payout_id: str, message: dict[str, Any]) -> dict[str, Any]:
         "hand": seat["hand"],
         "line": None if payout.kind == Payout.Kind.ENVY else line,
         "envy": _envy(seat, settlement, payout) if payout.kind == Payout.Kind.ENVY else None,
-        "paytable": _paytable(terms, payout),
+        "paytable": _paytable(payout),
         "limit": seat["limit"] if payout.kind == Payout.Kind.BASE else None,
         "meter": _meter(payout, award) if payout.kind == Payout.Kind.LEVEL and award else None,
         "terms": {
-            "id": terms.pk,
-            "seats": terms.seats,
-            "minimum_cents": terms.minimum_cents,
-            "maximum_cents": terms.maximum_cents,
-            **terms.terms,
+            "id": payout.terms_id,
+            "seats": payout.seats,
+            "minimum_cents": payout.minimum_cents,
+            "maximum_cents": payout.maximum_cents,
+            **msgspec.json.decode(payout.terms),
         },
         "ledger": transfers_of(payout.stream_id, payout.sequence),
         "proof": event_shown(payout.stream_id, payout.sequence),
@@ -59,7 +96,7 @@ def explanation(payout_id: str, message: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _envy(seat: dict[str, Any], settlement: dict[str, Any], payout: Payout) -> list[dict[str, Any]]:
+def _envy(seat: dict[str, Any], settlement: dict[str, Any], payout: Detail) -> list[dict[str, Any]]:
     """The neighbour's hit that this payout is envy for, with its award.
 
     Two neighbours may hold the same hand: a seat's envy payouts stand in the order of its envy entries.
@@ -72,19 +109,21 @@ def _envy(seat: dict[str, Any], settlement: dict[str, Any], payout: Payout) -> l
     return [{**envy, "hit": awards[envy["from_seat"]]["hit"]}]
 
 
-def _paytable(terms: TableTerms, payout: Payout) -> dict[str, Any] | None:
+def _paytable(payout: Detail) -> dict[str, Any] | None:
     """The edition the line was paid by, whole, so that the row can be found in what was in force."""
     if payout.wager == "progressive":
-        edition: Any = edition_of(terms.table.link_paytable_id or 0)
-    else:
-        rows = {row.wager: row.edition for row in terms.paytables.select_related("edition")}
-        edition = rows.get(payout.wager, rows.get("base"))
-        if edition is None:
-            return None
-    return {"edition": edition.code, "digest": bytes(edition.digest).hex(), "definition": edition.definition}
+        edition = edition_of(payout.link_paytable_id or 0)
+        return _edition(edition.code, bytes(edition.digest), edition.definition)
+    for code, digest, definition in execute(EDITION, [payout.terms_id, payout.wager]):
+        return _edition(code, digest, msgspec.json.decode(definition))
+    return None
 
 
-def _meter(payout: Payout, award: dict[str, Any]) -> dict[str, Any]:
+def _edition(code: str, digest: bytes, definition: Any) -> dict[str, Any]:
+    return {"edition": code, "digest": digest.hex(), "definition": definition}
+
+
+def _meter(payout: Detail, award: dict[str, Any]) -> dict[str, Any]:
     """The level before and after, and what was contributed to it since its last hit (REQUIREMENTS R31)."""
     hit, previous = hit_and_the_one_before(payout.level_id or 0, payout.sequence, award["order"])
     after = previous.sequence if previous else 0

@@ -9,9 +9,9 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
-from django.db import connection
 
 from accounting.queries import the_property
+from accounting.services.statements import Row, execute
 from tables.models import Payout
 
 COLUMNS = ("id", "round", "table", "link", "level", "seat", "hand", "kind", "cents", "state", "slip", "dealt_at")
@@ -39,17 +39,33 @@ STATE = """
             AND (payout.kind = 'envy' AND hit.seat <> payout.seat OR payout.kind = 'level' AND hit.seat = payout.seat)
         ORDER BY step.id DESC LIMIT 1) END
 """
-SELECT = f"""
-    SELECT stream.code AS stream, payout.sequence, payout.line, round.reference, tabl.code, link.code, level.code,
-        payout.seat, payout.hand, payout.kind, payout.cents, {STATE} AS state, payout.dealt_at, payout.stream_id
+# Which payouts: of one table alone, so that it is planned in no time for the very values that are asked.
+FIND = """
+    SELECT payout.stream_id, payout.sequence, payout.line, payout.table_id, payout.level_id, payout.seat, payout.hand,
+        payout.kind, payout.cents, payout.dealt_at
     FROM tables_payout payout
-    JOIN tables_round round ON round.stream_id = payout.stream_id AND round.sequence = payout.sequence
-    JOIN tables_table tabl ON tabl.id = payout.table_id
-    JOIN accounting_stream stream ON stream.id = payout.stream_id
-    LEFT JOIN jackpot_level level ON level.id = payout.level_id
-    LEFT JOIN jackpot_link link ON link.id = level.link_id
 """
 ORDER = " ORDER BY payout.dealt_at DESC, payout.stream_id DESC, payout.sequence DESC, payout.line DESC LIMIT %s"
+BY_KEY = """
+    WHERE payout.stream_id = (SELECT id FROM accounting_stream WHERE code = %s)
+        AND payout.sequence = %s AND payout.line = %s
+"""
+# What they are called, in the order they come in: planned once a connection, whatever was asked. The round is a
+# look-up by key of its own, which no plan made while the history was short can turn into reading all rounds.
+NAME = f"""
+    SELECT stream.code, (SELECT round.reference FROM tables_round round
+            WHERE round.stream_id = payout.stream_id AND round.sequence = payout.sequence),
+        tabl.code, link.code, level.code, {STATE}
+    FROM unnest((SELECT %s::bigint[]), (SELECT %s::bigint[]), (SELECT %s::bigint[]), (SELECT %s::bigint[]),
+            (SELECT %s::smallint[]), (SELECT %s::text[]), (SELECT %s::text[]))
+        WITH ORDINALITY AS payout (stream_id, sequence, table_id, level_id, seat, hand, kind, place)
+    JOIN accounting_stream stream ON stream.id = payout.stream_id
+    JOIN tables_table tabl ON tabl.id = payout.table_id
+    LEFT JOIN jackpot_level level ON level.id = payout.level_id
+    LEFT JOIN jackpot_link link ON link.id = level.link_id
+    ORDER BY payout.place
+"""
+NAMED = (0, 1, 3, 4, 5, 6, 7)  # the columns of FIND that NAME takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +79,8 @@ class Page:
 def page(filters: Mapping[str, str], *, limit: int = 100) -> Page:
     """A page of payouts. BadFilter names the parameter at fault."""
     where, values = _where(filters)
-    rows = _fetch(where, values, limit + 1)
-    items = [_shown(row) for row in rows[:limit]]
-    return Page(items, _cursor(rows[limit - 1]) if len(rows) > limit else None)
+    rows = execute(FIND + where + ORDER, [*values, limit + 1], prepare=False)
+    return Page(_named(rows[:limit]), _cursor(rows[limit - 1]) if len(rows) > limit else None)
 
 
 def every(filters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -85,8 +100,8 @@ def by_id(payout_id: str) -> dict[str, Any] | None:
     key = parse_id(payout_id)
     if key is None:
         return None
-    rows = _fetch("WHERE stream.code = %s AND payout.sequence = %s AND payout.line = %s", list(key), 1)
-    return _shown(rows[0]) if rows else None
+    found = _named(execute(FIND + BY_KEY, key))
+    return found[0] if found else None
 
 
 def parse_id(payout_id: str) -> tuple[str, int, int] | None:
@@ -104,14 +119,18 @@ def payout_id(stream: str, sequence: int, line: int) -> str:
     return f"{stream}-{sequence}-{line}"
 
 
-def _fetch(where: str, values: list[Any], limit: int) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(SELECT + where + ORDER, [*values, limit])
-        return cursor.fetchall()
+def _named(rows: list[Row]) -> list[dict[str, Any]]:
+    """Rows of FIND as the API shows them."""
+    if not rows:
+        return []
+    columns = list(zip(*rows, strict=True))
+    names = execute(NAME, [list(columns[number]) for number in NAMED])
+    return [_shown(row, name) for row, name in zip(rows, names, strict=True)]
 
 
-def _shown(row: tuple[Any, ...]) -> dict[str, Any]:
-    stream, sequence, line, reference, table, link, level, seat, hand, kind, cents, state, dealt_at, _ = row
+def _shown(row: Row, name: Row) -> dict[str, Any]:
+    _, sequence, line, _, _, seat, hand, kind, cents, dealt_at = row
+    stream, reference, table, link, level, state = name
     return {
         "id": payout_id(stream, sequence, line),
         "round": reference,
@@ -128,8 +147,9 @@ def _shown(row: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
-def _cursor(row: tuple[Any, ...]) -> str:
-    key = [row[12].isoformat(), row[13], row[1], row[2]]
+def _cursor(row: Row) -> str:
+    stream_id, sequence, line, *_, dealt_at = row
+    key = [dealt_at.isoformat(), stream_id, sequence, line]
     return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 
 
@@ -181,6 +201,11 @@ def _one_of(*allowed: str) -> Any:
     return read
 
 
+def _state(name: str, text: str) -> tuple[str, str]:
+    state = _one_of(*STATES)(name, text)
+    return state, state
+
+
 def _instant(name: str, text: str) -> datetime:
     """An RFC 3339 instant, or a date: the start of that gaming day for `from`, its last instant for `to`."""
     try:
@@ -198,13 +223,15 @@ def _instant(name: str, text: str) -> datetime:
     return at
 
 
+LEVELS = "SELECT level.id FROM jackpot_level level JOIN jackpot_link link ON link.id = level.link_id"
 FILTERS: dict[str, tuple[str, Any]] = {
     "from": ("payout.dealt_at >= %s", _instant),
     "to": ("payout.dealt_at <= %s", _instant),
     # By its id, so that the index of a table can be used whatever else is asked.
     "table": ("payout.table_id = (SELECT id FROM tables_table WHERE code = %s)", _text),
-    "link": ("link.code = %s", _text),
-    "level": ("level.code = %s", _text),
+    # Said twice, so that the index of what is owed can be used: an unknown id alone does not tell that it is one.
+    "link": (f"payout.level_id = ANY (ARRAY({LEVELS} WHERE link.code = %s)) AND payout.level_id IS NOT NULL", _text),
+    "level": (f"payout.level_id = ANY (ARRAY({LEVELS} WHERE level.code = %s)) AND payout.level_id IS NOT NULL", _text),
     "hand": ("payout.hand = %s", _text),
     "kind": ("payout.kind = %s", _one_of(*Payout.Kind.values)),
     "seat": ("payout.seat = %s", _whole),
@@ -212,7 +239,8 @@ FILTERS: dict[str, tuple[str, Any]] = {
     "max_cents": ("payout.cents <= %s", _whole),
     # No slip has been issued yet: a slip number matches nothing.
     "slip": ("%s::text IS NULL", _text),
-    "state": (f"{STATE} = %s", _one_of(*STATES)),
+    # What is not paid with the round is owed by a level or for envy: said first, for the index of those.
+    "state": (f"(%s = 'paid' OR payout.kind IN ('level', 'envy')) AND {STATE} = %s", _state),
     "cursor": (
         "(payout.dealt_at, payout.stream_id, payout.sequence, payout.line) < (%s, %s, %s, %s)",
         lambda name, text: _from_cursor(text),

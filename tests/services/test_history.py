@@ -1,0 +1,77 @@
+"""What is rare is found in a long history without reading what is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from tables.queries import payouts
+from tests.services.house import LINKED, TWIN, House, royal, run, two_hits, value
+
+COMMON = 20_000
+
+# Payouts that everybody has, all newer than those that are looked for: whoever reads newest first reads them all.
+FILL = """
+    INSERT INTO tables_payout
+        (stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents, dealt_at)
+    SELECT stream_id, sequence, 1000 + number, table_id, seat, 'base', 'ante', 'pair', NULL, 2000,
+        now() + make_interval(secs => number)
+    FROM (SELECT * FROM tables_payout WHERE kind = 'base' ORDER BY sequence LIMIT 1) payout,
+        generate_series(1, %s) number
+"""
+READ = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'tables_payout'"
+RARE = [
+    {"hand": "royal_flush"},
+    {"hand": "royal_flush", "table": TWIN},
+    {"kind": "level"},
+    {"kind": "envy"},
+    {"link": "twin"},
+    {"level": "grand"},
+    {"link": "twin", "level": "grand", "kind": "level"},
+    {"state": "detected"},
+    {"state": "detected", "link": "twin"},
+    {"min_cents": "100000"},
+    {"min_cents": "100000", "table": LINKED},
+]
+
+
+@pytest.fixture
+def long_history(house: House) -> House:
+    """Two rounds worth looking for, below many that are not."""
+    house.play(royal("R-1", table=LINKED), two_hits("R-2", table=TWIN))
+    run("SET LOCAL session_replication_role = replica")
+    run(FILL, COMMON)
+    run("SET LOCAL session_replication_role = origin")
+    run("ANALYZE tables_payout")
+    return house
+
+
+@pytest.mark.parametrize("filters", RARE, ids=[" ".join(each.values()) for each in RARE])
+def test_what_is_rare_is_found_without_reading_the_rest(filters: dict[str, str], long_history: House) -> None:
+    before = value(READ)
+    found = payouts.page(filters).items
+    assert found
+    assert {item["round"] for item in found} <= {"R-1", "R-2"}
+    assert value(READ) - before < 100
+
+
+def test_that_a_hand_was_never_paid_is_told_without_reading_the_rest(long_history: House) -> None:
+    before = value(READ)
+    assert payouts.page({"hand": "five_of_a_kind"}).items == []
+    assert value(READ) - before < 100
+
+
+def test_a_page_reads_little_more_than_it_shows(long_history: House) -> None:
+    before = value(READ)
+    page = payouts.page({}, limit=100)
+    assert len(page.items) == 100
+    assert value(READ) - before < 200
+    assert page.next is not None
+    assert len(payouts.page({"cursor": page.next}, limit=100).items) == 100
+    assert value(READ) - before < 400
+
+
+def test_what_is_paid_with_the_round_is_found_by_its_state(long_history: House) -> None:
+    everything = payouts.page({}, limit=payouts.MOST).items
+    assert (
+        payouts.page({"state": "paid"}, limit=50).items == [item for item in everything if item["state"] == "paid"][:50]
+    )
