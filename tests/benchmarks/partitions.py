@@ -22,7 +22,7 @@ from tests.benchmarks.settle import write
 
 Connection = psycopg.Connection[Any]
 SIDES = {"one": "one table", "month": "by month", "place": "by place"}
-CHUNKS = 10  # this many pieces are copied in at each turn
+COPIES = 10  # the newest rounds are copied in so many times at each turn
 IN_TURN = ("one", "month", "place", "place", "month", "one", "month", "one", "place")
 
 
@@ -105,14 +105,18 @@ class Sides:
         self.connection = connection
         self.last = last
         self.months = months
-        self.chunk = max(1, min(1_000, last // (3 * CHUNKS)))
-        self.filled = last - CHUNKS * self.chunk
+        self.chunk = max(1, min(1_000, last // 30))
+        self.filled = last - self.chunk
         self.stream = int(self.value("SELECT max(stream_id) FROM tables_round"))
 
     def make(self) -> None:
         """Tables, indexes, rows, orphan checks."""
         days = 30 * (self.months - 1)
-        self.run(SPREAD.format(now=self.value("SELECT now()"), days=days, last=self.last))
+        self.run(
+            SPREAD.format(
+                now=self.value("SELECT date_trunc('month', now()) + interval '20 days'"), days=days, last=self.last
+            )
+        )
         for side in SIDES:
             for name, kept in KEPT.items():
                 self._make(side, name, kept)
@@ -152,13 +156,14 @@ class Sides:
             ).fetchall()  # fmt: skip
             edges = [edge for (edge,) in found]
         elif side == "place":
-            step = -(-self.last // self.months)
-            edges = [str(number * step) for number in range(self.months + 2)]
+            # The newest partition is begun already, as the newest month is.
+            step = self.filled // self.months
+            places = [*(number * step for number in range(self.months)), 2 * self.last, 3 * self.last]
             if name == "message":
-                ratio = int(self.value("SELECT max(message_id) FROM tables_round")) / self.last
-                edges = [str(int(number * step * ratio)) for number in range(self.months + 2)]
+                messages = int(self.value("SELECT max(message_id) FROM tables_round")) / self.last
+                edges = [str(int(place * messages)) for place in places]
             else:
-                edges = [f"{self.stream}, {edge}" for edge in edges]
+                edges = [f"{self.stream}, {place}" for place in places]
         else:
             edges = []
         yield from itertools.pairwise(edges)
@@ -205,11 +210,11 @@ def _add(figures: Figures, said: str, found: Samples) -> None:
 
 
 def _written(hall: Sides) -> Figures:
-    """COPY of the newest rounds in pieces, all four tables as one transaction would, rolled back."""
+    """COPY of the newest rounds into all four tables in one transaction, rolled back and copied again."""
     found: dict[str, Samples] = {name: {side: [] for side in SIDES} for name in KEPT}
     for side in IN_TURN:
-        for first in range(hall.filled + 1, hall.last + 1, hall.chunk):
-            rows = {name: _dumped(hall, side, name, first) for name in KEPT}
+        rows = {name: _dumped(hall, side, name) for name in KEPT}
+        for _ in range(COPIES):
             with hall.connection.transaction(force_rollback=True):
                 for name, (columns, dumped) in rows.items():
                     into = f"COPY {side}_{name} ({columns}) FROM STDIN (FORMAT binary)"
@@ -228,9 +233,10 @@ def _written(hall: Sides) -> Figures:
     return figures
 
 
-def _dumped(hall: Sides, side: str, name: str, first: int) -> tuple[str, bytes]:
+def _dumped(hall: Sides, side: str, name: str) -> tuple[str, bytes]:
+    """The rows that were held back, as COPY takes them."""
     columns = hall.columns(side, name)
-    chosen = f"SELECT {columns} FROM spread_{name} WHERE sequence BETWEEN {first} AND {first + hall.chunk - 1}"
+    chosen = f"SELECT {columns} FROM spread_{name} WHERE sequence > {hall.filled}"
     with hall.connection.cursor().copy(f"COPY ({chosen}) TO STDOUT (FORMAT binary)".encode()) as out:
         return columns, b"".join(bytes(part) for part in out)
 
