@@ -4,13 +4,13 @@ import base64
 import binascii
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
 
-from accounting.queries import the_property
+from accounting.queries import NoProperty
 from accounting.services.statements import Row, execute
 from tables.models import Payout
 
@@ -206,14 +206,19 @@ def _state(name: str, text: str) -> tuple[str, str]:
     return state, state
 
 
+def _start_of(day: date) -> datetime:
+    """When a gaming day of the house starts. Raises NoProperty before a floor was loaded."""
+    for time_zone, starts in execute("SELECT time_zone, gaming_day_starts FROM accounting_property LIMIT 1"):
+        return datetime.combine(day, starts, ZoneInfo(time_zone))
+    raise NoProperty("no property yet: run `python3 manage.py load_floor FLOOR.toml`")
+
+
 def _instant(name: str, text: str) -> datetime:
     """An RFC 3339 instant, or a date: the start of that gaming day for `from`, its last instant for `to`."""
     try:
         if len(text) == 10:
-            home = the_property()
             day = date.fromisoformat(text) + timedelta(days=1 if name == "to" else 0)
-            starts: time = home.gaming_day_starts
-            start = datetime.combine(day, starts, ZoneInfo(home.time_zone))
+            start = _start_of(day)
             return start - timedelta(microseconds=1) if name == "to" else start
         at = datetime.fromisoformat(text.replace(" ", "+"))  # a plus sign that was not percent-encoded
     except (ValueError, OverflowError):
