@@ -100,14 +100,15 @@ class Payout(models.Model):
                 fields=["-dealt_at", "-stream", "-sequence", "-line"],
                 condition=Q(kind__in=["level", "envy"]) | Q(level__isnull=False),
             ),
+            # The amount at the end: whoever looks for more is told by the index alone which of these are.
             models.Index(
                 name="payouts_of_1000_dollars",
-                fields=["table", "-dealt_at", "-stream", "-sequence", "-line"],
+                fields=["table", "-dealt_at", "-stream", "-sequence", "-line", "cents"],
                 condition=Q(cents__gte=100_000),
             ),
             models.Index(
                 name="payouts_of_1000_newest_first",
-                fields=["-dealt_at", "-stream", "-sequence", "-line"],
+                fields=["-dealt_at", "-stream", "-sequence", "-line", "cents"],
                 condition=Q(cents__gte=100_000),
             ),
         ]

@@ -13,7 +13,7 @@ COMMON = 20_000
 FILL = """
     INSERT INTO tables_payout
         (stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents, dealt_at)
-    SELECT stream_id, sequence, 1000 + number, table_id, seat, 'base', 'ante', 'pair', NULL, 2000,
+    SELECT stream_id, sequence, 1000 + number, table_id, seat, 'base', 'ante', 'pair', NULL, %s,
         now() + make_interval(secs => number)
     FROM (SELECT * FROM tables_payout WHERE kind = 'base' ORDER BY sequence LIMIT 1) payout,
         generate_series(1, %s) number
@@ -38,11 +38,16 @@ RARE = [
 def long_history(house: House) -> House:
     """Two rounds worth looking for, below many that are not."""
     house.play(royal("R-1", table=LINKED), two_hits("R-2", table=TWIN))
+    more_payouts(COMMON, cents=2_000)
+    return house
+
+
+def more_payouts(count: int, *, cents: int) -> None:
+    """So many payouts of this much, each on a line of its own."""
     run("SET LOCAL session_replication_role = replica")
-    run(FILL, COMMON)
+    run(FILL, cents, count)
     run("SET LOCAL session_replication_role = origin")
     run("ANALYZE tables_payout")
-    return house
 
 
 @pytest.mark.parametrize("filters", RARE, ids=[" ".join(each.values()) for each in RARE])
@@ -51,6 +56,17 @@ def test_what_is_rare_is_found_without_reading_the_rest(filters: dict[str, str],
     found = payouts.page(filters).items
     assert found
     assert {item["round"] for item in found} <= {"R-1", "R-2"}
+    assert value(READ) - before < 100
+
+
+@pytest.mark.parametrize("more", [{}, {"table": LINKED}], ids=["anywhere", "at a table"])
+def test_a_larger_amount_is_found_among_many_large_ones(more: dict[str, str], house: House) -> None:
+    house.play(royal("R-1", table=LINKED))
+    more_payouts(COMMON, cents=150_000)
+    before = value(READ)
+    found = payouts.page({"min_cents": "300000", **more}).items
+    assert found
+    assert {item["round"] for item in found} == {"R-1"}
     assert value(READ) - before < 100
 
 
