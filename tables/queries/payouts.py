@@ -50,12 +50,12 @@ BY_KEY = """
     WHERE payout.stream_id = (SELECT id FROM accounting_stream WHERE code = %s)
         AND payout.sequence = %s AND payout.line = %s
 """
-# What they are called, in the order they come in: planned once a connection, whatever was asked. The round is a
-# look-up by key of its own, which no plan made while the history was short can turn into reading all rounds.
-NAME = f"""
+# What they are called, in the order they come in. The round is a look-up by key of its own, which no plan made while
+# the history was short can turn into reading all rounds.
+NAME = """
     SELECT stream.code, (SELECT round.reference FROM tables_round round
             WHERE round.stream_id = payout.stream_id AND round.sequence = payout.sequence),
-        tabl.code, link.code, level.code, {STATE}
+        tabl.code, link.code, level.code, 'paid'
     FROM unnest((SELECT %s::bigint[]), (SELECT %s::bigint[]), (SELECT %s::bigint[]), (SELECT %s::bigint[]),
             (SELECT %s::smallint[]), (SELECT %s::text[]), (SELECT %s::text[]))
         WITH ORDINALITY AS payout (stream_id, sequence, table_id, level_id, seat, hand, kind, place)
@@ -65,7 +65,10 @@ NAME = f"""
     LEFT JOIN jackpot_link link ON link.id = level.link_id
     ORDER BY payout.place
 """
+NAME_OWED = NAME.replace("'paid'", STATE)  # hits and their steps are looked into only where something is owed
+OWED = {"level", "envy"}
 NAMED = (0, 1, 3, 4, 5, 6, 7)  # the columns of FIND that NAME takes
+KIND = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,8 @@ def _named(rows: list[Row]) -> list[dict[str, Any]]:
     if not rows:
         return []
     columns = list(zip(*rows, strict=True))
-    names = execute(NAME, [list(columns[number]) for number in NAMED])
+    owed = not OWED.isdisjoint(columns[KIND])
+    names = execute(NAME_OWED if owed else NAME, [list(columns[number]) for number in NAMED])
     return [_shown(row, name) for row, name in zip(rows, names, strict=True)]
 
 
