@@ -1,7 +1,8 @@
-"""Statements of the settling path: bound by the server, in binary, and planned once a connection.
+"""Statements of the settling path: bound by the server, in binary.
 
-Django's own cursors write every value into the text of the statement, which the server reads and plans anew each time.
-For a message with its settlement that cost more than storing it.
+Django's own cursors write every value into the text of the statement, which the server reads anew each time.
+For a message with its settlement that cost more than storing it. Plans are kept only where the connection allows it, which
+Django's does not unless it is told to (docs/benchmarks.md).
 """
 
 from collections.abc import Mapping, Sequence
