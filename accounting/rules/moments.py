@@ -1,0 +1,54 @@
+"""Moments as others write them: RFC 3339 with an offset, from 1900 to 2199 (CONTRACT §2, DECISIONS A49).
+
+A moment is compared as an instant, to the nanosecond; Python's own datetimes end at the microsecond.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import Final
+
+# A date, a time and an offset, nothing left out.  Whether the day exists is asked of the calendar.
+RFC_3339: Final = re.compile(
+    r"(\d{4})-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.(\d+))?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII
+)
+FIRST_YEAR: Final = 1900
+LAST_YEAR: Final = 2199
+EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+
+
+def is_moment(text: object) -> bool:
+    """Whether this is a moment as CONTRACT §2 wants it; the year is the one written, whatever the offset."""
+    if type(text) is not str:
+        return False
+    found = RFC_3339.fullmatch(text)
+    if found is None or not FIRST_YEAR <= int(found[1]) <= LAST_YEAR:
+        return False
+    try:
+        instant(text)
+    except ValueError:
+        return False
+    return True
+
+
+def instant(text: str) -> datetime:
+    """The instant that a moment names, with its offset, to the microsecond below."""
+    return datetime.fromisoformat(text.upper())
+
+
+def nanoseconds(text: str) -> int:
+    """The instant that a moment names, in nanoseconds since 1970 UTC; what is finer is left out."""
+    at = instant_nanoseconds(instant(text))
+    _, dot, rest = text.partition(".")
+    if dot:
+        digits = rest.rstrip("Zz").partition("+")[0].partition("-")[0]
+        if len(digits) > 6:
+            at += int(digits[6:9].ljust(3, "0"))
+    return at
+
+
+def instant_nanoseconds(at: datetime) -> int:
+    """An instant in nanoseconds since 1970 UTC, exactly."""
+    since = at - EPOCH
+    return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
