@@ -1,7 +1,7 @@
 """`manage.py settle FLOOR.toml ROUNDS.ndjson [--meters METERS.json]`: settle rounds without a server (CONTRACT §4).
 
-One message a line in, one settlement a line out, in order; meters carry from line to line.  Standard library and rules
-only, so that it starts at once and runs anywhere.
+One message or act a line in, one settlement or answer a line out, in order; meters and terms carry from line to line.
+Standard library and rules only, so that it starts at once and runs anywhere.
 """
 
 from __future__ import annotations
@@ -14,12 +14,17 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
+from accounting.rules.acts import ActRefused
+from accounting.rules.moments import nanoseconds
+from jackpot.rules.decision import read_act, refused_act
 from jackpot.rules.definition import Definition, DefinitionRefused
 from jackpot.rules.meter import MILLION, LevelTerms, Meter, opening
 from tables.rules import door
+from tables.rules.deciding import SHAPES, Result, decide
 from tables.rules.door import InvalidJson, Refusal
 from tables.rules.floor import Floor, read_floor
-from tables.rules.settle import Settled, held_alone, settle
+from tables.rules.house import House, RoundState, house_of
+from tables.rules.settle import held_alone
 
 USAGE: Final = "usage: manage.py settle FLOOR.toml ROUNDS.ndjson [--meters METERS.json]   (- is standard input)"
 METER_KEYS: Final = (
@@ -40,13 +45,14 @@ def main(argv: Sequence[str]) -> int:
         floor_file, rounds_file, meters_file = _arguments(argv)
         floor = read_floor(_text_of(floor_file))
         meters = _read_meters(_text_of(meters_file), floor) if meters_file else _opening_meters(floor)
+        house = house_of(floor, meters)
         rounds = sys.stdin.buffer if rounds_file == "-" else Path(rounds_file).open("rb")  # noqa: SIM115
     except (DefinitionRefused, ValueError, OSError) as refusal:
         print(refusal, file=sys.stderr)
         return 2
     with rounds:
         try:
-            _settle_lines(rounds, floor, meters, sys.stdout)
+            _settle_lines(rounds, house, sys.stdout)
             sys.stdout.flush()
         except BrokenPipeError:
             # Whoever read the settlements has stopped; what is left would be lost anyway.
@@ -120,12 +126,12 @@ def _meter(entry: Definition, terms: LevelTerms) -> Meter:
     )
 
 
-def _settle_lines(lines: BinaryIO, floor: Floor, meters: Meters, out: TextIO) -> None:
+def _settle_lines(lines: BinaryIO, house: House, out: TextIO) -> None:
     references: dict[tuple[str, str], bytes] = {}
     live = lines is sys.stdin.buffer  # somebody may be waiting for each answer
     for raw in lines:
         if raw.strip():
-            out.write(_encoded(_settle_line(raw, floor, meters, references)))
+            out.write(_encoded(_line(raw, house, references)))
             if live:
                 out.flush()
 
@@ -143,15 +149,19 @@ def _encoded(settlement: Mapping[str, Any]) -> str:
             sys.set_int_max_str_digits(usual)
 
 
-def _settle_line(
-    raw: bytes, floor: Floor, meters: Meters, references: dict[tuple[str, str], bytes]
-) -> Mapping[str, Any]:
-    """The settlement or the refusal of one line; the meters of its link are moved along."""
+def _line(raw: bytes, house: House, references: dict[tuple[str, str], bytes]) -> Mapping[str, Any]:
+    """What one line comes to: an act, or a round's result (DECISIONS A71). The house is moved along."""
     try:
         value = door.parse(raw)
     except InvalidJson:
         return _refused(Refusal("invalid_json", "", None))
-    message = door.read(value, floor.tables)
+    if type(value) is dict and "act" in value:
+        return _act(value, house)
+    return _round(value, house, references)
+
+
+def _round(value: Any, house: House, references: dict[tuple[str, str], bytes]) -> Mapping[str, Any]:
+    message = door.read(value, house.doors)
     if isinstance(message, Refusal):
         return _refused(message)
     # A held round uses its reference up as well; a refused line does not (DECISIONS A8).
@@ -161,18 +171,30 @@ def _settle_line(
     if known is not digest:
         code = "duplicate" if known == digest else "reference_reused"
         return _refused(Refusal(code, "/round", message.round))
-    table = floor.tables[message.table]
-    link = table.link
-    settled: Settled
     try:
-        settled = settle(message, table, meters[link.code] if link else {})
+        decision = decide(Result(message, nanoseconds(message.dealt_at)), house)
     except Exception:
         # A message that the rules cannot cope with costs itself only; the error is for whoever mends them.
         traceback.print_exc()
+        house.rounds[reference] = RoundState("held", ["processing_error"], message)
         return held_alone(message, "processing_error")
-    if link is not None:
-        meters[link.code] = settled.meters
-    return settled.settlement
+    house.apply(decision)
+    house.rounds[reference] = RoundState(decision.outcome, decision.result["reasons"], message)
+    return decision.result
+
+
+def _act(value: dict[str, Any], house: House) -> Mapping[str, Any]:
+    """An act as performed: its settlement, or its answer; refused, nothing has changed (DECISIONS A71, A72)."""
+    try:
+        act = read_act(value, SHAPES)
+        decision = decide(act, house)
+    except ActRefused as refusal:
+        return refused_act(value, refusal)
+    house.apply(decision)
+    if decision.outcome in ("settled", "void"):
+        found = house.round(act.subject)[1]
+        found.outcome, found.reasons = decision.outcome, decision.result["reasons"]
+    return decision.result
 
 
 def _refused(refusal: Refusal) -> dict[str, Any]:

@@ -116,10 +116,10 @@ def awards(link: LinkTerms, meters: dict[str, Meter], hits: Iterable[Hit]) -> li
 
 
 def envy(hits: Iterable[Hit], seat: int) -> list[dict[str, Any]]:
-    """The fixed sums a seat earns from the other seats' hits, in their order (SPEC §6.5)."""
+    """The fixed sums a seat earns from the other seats' hits, in their order, each naming its award's (SPEC §6.5)."""
     return [
-        {"from_seat": hit.seat, "hand": hit.hand, "paid_cents": hit.row.envy_cents}
-        for hit in hits
+        {"from_seat": hit.seat, "hand": hit.hand, "paid_cents": hit.row.envy_cents, "order": order}
+        for order, hit in enumerate(hits, 1)
         if hit.seat != seat and hit.row.envy_cents
     ]
 

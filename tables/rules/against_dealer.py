@@ -30,7 +30,7 @@ def bonus_rows(edition: Edition) -> list[Row]:
 def bonus_line(pay: Pay, ante_cents: int) -> Line:
     """The bonus a hand earns on its ante: a line without a stake of its own (DECISIONS A34)."""
     win_cents = ante_cents * pay.multiple
-    return won(ANTE_BONUS, 0, pay.odds, win_cents, win_cents)
+    return won(ANTE_BONUS, 0, pay.odds, win_cents, win_cents, pay.name)
 
 
 def met(wager: str, stake_cents: int, result: str, pay: Pay) -> Line:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -44,6 +44,15 @@ TABLE_KEYS: Final = (
 TERM_KEYS: Final = tuple(term.name for term in fields(Terms))
 LEAST_PAYOUT_LIMIT_CENTS: Final = 5_000_000  # seed 003: $50,000 or a greater approved sum
 MOST_ANTE_BONUS_ODDS: Final = 30  # seed 004
+TERM_SCHEMA: Final[dict[str, Any]] = {
+    term.name: {"type": "boolean"}
+    if term.type == "bool"
+    else {"type": "integer"}
+    if term.type == "int"
+    else {"type": "string"}
+    for term in fields(Terms)
+}
+"""The JSON Schema of each term, for whoever fills in a form; what it may hold is said by `read_terms`."""
 TIME_OF_DAY: Final = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
 
 
@@ -227,10 +236,21 @@ def _editions(
 
 def _terms(entry: Definition, game: type[Game[Any]]) -> Terms:
     """The terms of a table; those of another game may be there only with their default."""
-    chosen = Definition(entry.values.get("terms", {}), entry.at("terms"), TERM_KEYS)
+    place = entry.at("terms")
+    terms = read_terms(entry.values.get("terms", {}), place)
+    default = Terms()
+    for key in entry.values.get("terms", {}):
+        if key in GAME_TERMS and key not in game.own_terms and getattr(terms, key) != getattr(default, key):
+            raise DefinitionRefused(f"{place}.{key}", f"{game.title} has no such term")
+    return terms
+
+
+def read_terms(value: object, path: str = "") -> Terms:
+    """The terms that are named, the others as they are by default; DefinitionRefused names the key at fault."""
+    chosen = Definition(value, path, TERM_KEYS)
     given = chosen.values
     default = Terms()
-    terms = Terms(
+    return Terms(
         progressive_survives_fold=chosen.flag("progressive_survives_fold", default.progressive_survives_fold),
         cover_all_counts_folded_hands=chosen.flag(
             "cover_all_counts_folded_hands", default.cover_all_counts_folded_hands
@@ -248,10 +268,20 @@ def _terms(entry: Definition, game: type[Game[Any]]) -> Terms:
         copy_hand=chosen.choice("copy_hand", ("dealer", "push"), default.copy_hand),
         wheel_is_second=chosen.flag("wheel_is_second", default.wheel_is_second),
     )
-    for key in given:
-        if key in GAME_TERMS and key not in game.own_terms and getattr(terms, key) != getattr(default, key):
-            raise chosen.refuse(key, f"{game.title} has no such term")
-    return terms
+
+
+def table_definition(terms: TableTerms) -> dict[str, Any]:
+    """A table in the keys of the floor file, its link left out: which link it is on has a moment of its own."""
+    return {
+        "code": terms.code,
+        "game": terms.game,
+        "seats": terms.seats,
+        "decks": terms.decks,
+        "minimum_cents": terms.minimum_cents,
+        "maximum_cents": terms.maximum_cents,
+        "paytables": {wager: edition.code for wager, edition in sorted(terms.paytables.items())},
+        "terms": asdict(terms.terms),
+    }
 
 
 # The terms that CONTRACT §1 prints with a game.

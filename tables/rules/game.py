@@ -70,13 +70,15 @@ class Game(ABC, Generic[Deal]):
 
     limit_cents: int | None = None
     limited: frozenset[str]
+    # The base wagers as a set: what is none of them is a side wager.
+    base: frozenset[str]
 
     def __init__(self, table: TableTerms) -> None:
         self.table = table
         self.seats = table.seats
         self.misdeal_voids = "round" if self.a_misdeal_voids_all else table.terms.misdeal_voids
         offered = [*self.base_wagers, *(wager for wager in self.side_wagers if wager in table.paytables)]
-        self.limited = frozenset(self.base_wagers)
+        self.base = self.limited = frozenset(self.base_wagers)
         self.link = table.link
         self.progressive_cents = 0
         self.progressive_pays: list[Pay | None] = []

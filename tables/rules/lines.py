@@ -1,7 +1,7 @@
 """Lines: what became of one wager of a seat (CONTRACT §3, DECISIONS A3, A4).
 
 A line is the JSON object of the settlement.  `win_cents` is profit for odds "to 1" and the whole sum paid for "for 1",
-for fixed sums and for shares of a level, where the stake is gone (SPEC §3).
+for fixed sums and for shares of a level, where the stake is gone (SPEC §3).  A line that a paytable row pays names it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from jackpot.rules.paytable import Row
+from jackpot.rules.paytable import RANKS, Row
 from jackpot.rules.progressive import odds_text
 
 Line = dict[str, Any]
@@ -18,10 +18,11 @@ Line = dict[str, Any]
 class Pay:
     """A paytable row prepared for settling: how it reads and how it pays a stake."""
 
-    __slots__ = ("cents", "keeps_stake", "multiple", "odds", "result", "row")
+    __slots__ = ("cents", "keeps_stake", "multiple", "name", "odds", "result", "row")
 
     def __init__(self, row: Row) -> None:
         self.row = row
+        self.name = row_name(row)
         self.result = "push" if row.pays == "push" else "win"
         self.odds = odds_text(row)
         self.multiple = row.odds  # times the stake, for odds "to" and "for"
@@ -38,6 +39,7 @@ class Pay:
             "odds": self.odds,
             "win_cents": win_cents,
             "paid_cents": win_cents + stake_cents if self.keeps_stake else win_cents,
+            "row": self.name,
         }
 
 
@@ -49,7 +51,7 @@ class UnevenPay(Pay):
     def line(self, wager: str, stake_cents: int) -> Line:
         """The line of a wager that this row pays."""
         win_cents = stake_cents * self.multiple // self.row.per
-        return won(wager, stake_cents, self.odds, win_cents, win_cents + stake_cents * self.keeps_stake)
+        return won(wager, stake_cents, self.odds, win_cents, win_cents + stake_cents * self.keeps_stake, self.name)
 
 
 class HalfPay(Pay):
@@ -59,7 +61,7 @@ class HalfPay(Pay):
 
     def line(self, wager: str, stake_cents: int) -> Line:
         """The line of a wager of which half is lost and half comes back, with the odd cent."""
-        return half_taken(wager, stake_cents)
+        return half_taken(wager, stake_cents) | {"row": self.name}
 
 
 def pay_of(row: Row) -> Pay:
@@ -74,8 +76,15 @@ def paid_or_lost(pay: Pay | None, wager: str, stake_cents: int) -> Line:
     return pay.line(wager, stake_cents) if pay is not None else lost(wager, stake_cents)
 
 
-def won(wager: str, stake_cents: int, odds: str | None, win_cents: int, paid_cents: int) -> Line:
-    """A wager that won `win_cents`, of which `paid_cents` with any stake are handed over."""
+def row_name(row: Row) -> str:
+    """How a line names the row that pays it: its hand, and the ranks where the row is for some of them only."""
+    if row.from_rank is None and row.to_rank is None:
+        return row.hand
+    return f"{row.hand} {row.from_rank or RANKS[0]}-{row.to_rank or RANKS[-1]}"
+
+
+def won(wager: str, stake_cents: int, odds: str | None, win_cents: int, paid_cents: int, row: str) -> Line:
+    """A wager that won `win_cents` by a row of its paytable, of which `paid_cents` with any stake are handed over."""
     return {
         "wager": wager,
         "stake_cents": stake_cents,
@@ -83,6 +92,7 @@ def won(wager: str, stake_cents: int, odds: str | None, win_cents: int, paid_cen
         "odds": odds,
         "win_cents": win_cents,
         "paid_cents": paid_cents,
+        "row": row,
     }
 
 

@@ -37,7 +37,7 @@ class Board:
 
     total: int  # the sum of the community cards' weights
     bonus: Pay | None
-    cover_all_odds: int | None
+    cover_all: tuple[str, int] | None  # the highest hand and what it pays, "to 1"
 
 
 class MississippiStud(Game[Board]):
@@ -83,10 +83,10 @@ class MississippiStud(Game[Board]):
         first, second, third = message.community
         total = WEIGHT[first] + WEIGHT[second] + WEIGHT[third]
         bonus = self.bonus_pays[hands.three_card_strength(total) // THREE_CARD_LEADS] if self.bonus_pays else None
-        return Board(total, bonus, self._cover_all_odds(message, ruling, total) if self.cover_all else None)
+        return Board(total, bonus, self._cover_all(message, ruling, total) if self.cover_all else None)
 
-    def _cover_all_odds(self, message: RoundMessage, ruling: Ruling, total: int) -> int | None:
-        """What Cover All pays this round, "to 1"; None if it loses.
+    def _cover_all(self, message: RoundMessage, ruling: Ruling, total: int) -> tuple[str, int] | None:
+        """The hand that Cover All pays this round and its odds "to 1"; None if it loses.
 
         The highest hand counts that is neither void nor forfeited nor, unless the term says so, folded; the dealer's
         too if there is one.  The odds go by the players dealt in.
@@ -99,8 +99,9 @@ class MississippiStud(Game[Board]):
             best = max(best, five_card_strength(total + hands.weigh(message.dealer)))
         if best < 0:
             return None
-        odds = self.cover_all.get(FIVE_CARD_NAMES[best // FIVE_CARD_LEADS])
-        return odds[len(message.seats) - 1] if odds else None
+        hand = FIVE_CARD_NAMES[best // FIVE_CARD_LEADS]
+        odds = self.cover_all.get(hand)
+        return (hand, odds[len(message.seats) - 1]) if odds else None
 
     def outcome(self, seat: Seat, deal: Board) -> Outcome:
         """Ante and streets by the five cards, lost by a fold; bonus and Cover All whatever the hand does."""
@@ -121,9 +122,9 @@ class MississippiStud(Game[Board]):
             lines.append(deal.bonus.line(BONUS, stake) if deal.bonus else lost(BONUS, stake))
         stake = staked.get(COVER_ALL)
         if stake is not None:
-            odds = deal.cover_all_odds
-            if odds is None:
+            if deal.cover_all is None:
                 lines.append(lost(COVER_ALL, stake))
             else:
-                lines.append(won(COVER_ALL, stake, f"{odds} to 1", stake * odds, stake * odds + stake))
+                hand, odds = deal.cover_all
+                lines.append(won(COVER_ALL, stake, f"{odds} to 1", stake * odds, stake * odds + stake, hand))
         return Outcome(FIVE_CARD_NAMES[rank], rank, result, lines)

@@ -6,7 +6,7 @@ left - which is descending seat number - with their awards, then envy.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
@@ -43,21 +43,26 @@ def settle(
     table: TableTerms,
     meters: Mapping[str, Meter],
     extra_reasons: Iterable[str] = (),
+    override: Collection[str] = (),
 ) -> Settled:
     """Settle one round; `meters` are those of the table's link as they stand, by level.
 
     `extra_reasons` are held reasons that only the caller can know (link_not_open, table_closed, lock_mismatch,
-    processing_error); they take their printed place among the others.
+    processing_error); they take their printed place among the others. `override` are those that people have looked into:
+    where no other applies the round is settled and its `reasons` name them (DECISIONS A66, A67).
     """
     game = table.rules
     ruling = irregularities.judge(message.irregularities, game.misdeal_voids, game.void_the_round)
     found = held.reasons(message, game, ruling)
     found.update(extra_reasons)
+    reasons: list[str] = []
     if found:
-        return Settled("held", _settlement(message, "held", held.ordered(found)), dict(meters), ())
+        if left := found.difference(override):
+            return Settled("held", _settlement(message, "held", held.ordered(left)), dict(meters), ())
+        reasons = held.ordered(found)
     if ruling.void_codes:
-        return _void_round(message, game, ruling, meters)
-    return _settled_round(message, game, ruling, meters)
+        return _void_round(message, game, ruling, meters, reasons)
+    return _settled_round(message, game, ruling, meters, reasons)
 
 
 def held_alone(message: RoundMessage, reason: str) -> dict[str, Any]:
@@ -78,9 +83,29 @@ def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> dict
     }
 
 
-def _void_round(message: RoundMessage, game: Game[Any], ruling: Ruling, meters: Mapping[str, Meter]) -> Settled:
+def voided(message: RoundMessage, table: TableTerms, meters: Mapping[str, Meter]) -> Settled:
+    """A held round that people call off: every stake back, whatever the wager is called (DECISIONS A68)."""
+    game = table.rules
+    settlement = _settlement(message, "void", ["voided"])
+    settlement["seats"] = [
+        _entry(game, seat.seat, None, "void", _every_stake_back(seat, game), [])
+        for seat in sorted(message.seats, key=SEAT_NUMBER, reverse=True)
+    ]
+    if game.link is not None:
+        settlement["meters"] = progressive.meter_rows(game.link, meters, meters, 0)
+    return Settled("void", settlement, dict(meters), ())
+
+
+def _every_stake_back(seat: Seat, game: Game[Any]) -> list[Line]:
+    unknown = [wager for wager in seat.wagers if wager not in game.line_order]
+    return game.lines_back(seat) + [returned(wager, seat.wagers[wager], "void") for wager in unknown]
+
+
+def _void_round(
+    message: RoundMessage, game: Game[Any], ruling: Ruling, meters: Mapping[str, Meter], reasons: list[str]
+) -> Settled:
     """Every stake back, nothing contributed, nothing awarded (SPEC §8, DECISIONS A10)."""
-    settlement = _settlement(message, "void", list(ruling.void_codes))
+    settlement = _settlement(message, "void", [*reasons, *ruling.void_codes])
     settlement["seats"] = [
         _entry(game, seat.seat, None, "void", game.void_lines(seat, message, ruling), [])
         for seat in sorted(message.seats, key=SEAT_NUMBER, reverse=True)
@@ -90,8 +115,10 @@ def _void_round(message: RoundMessage, game: Game[Any], ruling: Ruling, meters: 
     return Settled("void", settlement, dict(meters), ())
 
 
-def _settled_round(message: RoundMessage, game: Game[Any], ruling: Ruling, meters: Mapping[str, Meter]) -> Settled:
-    settlement = _settlement(message, "settled", [])
+def _settled_round(
+    message: RoundMessage, game: Game[Any], ruling: Ruling, meters: Mapping[str, Meter], reasons: list[str]
+) -> Settled:
+    settlement = _settlement(message, "settled", reasons)
     seats = sorted(message.seats, key=SEAT_NUMBER, reverse=True)
     void_seats, forfeited = ruling.void_seats, ruling.forfeited
     deal = game.deal(message, ruling)
@@ -156,7 +183,7 @@ def _progressive(seat: Seat, stake_cents: int, outcome: Outcome, game: Game[Any]
     if pay.row.pays != "share":
         outcome.lines.append(pay.line(PROGRESSIVE, stake_cents))
         return None
-    outcome.lines.append(won(PROGRESSIVE, stake_cents, pay.odds, 0, 0))
+    outcome.lines.append(won(PROGRESSIVE, stake_cents, pay.odds, 0, 0, pay.name))
     return Hit(seat.seat, outcome.hand or "", pay.row)
 
 
