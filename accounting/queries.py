@@ -1,13 +1,16 @@
 """Reading the property, its gaming days and the ledger."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
+from django.db import connection
 from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
 from accounting.models import Account, AuditRecord, Event, GamingDay, Property, Stream, Transfer
+from accounting.rules.events import ROUND
 
 
 class NoProperty(LookupError):
@@ -128,10 +131,61 @@ def events_page(stream: str, *, after_sequence: int, limit: int, with_rounds: bo
     """Events of a stream after a sequence, in their order, with its rounds among them or without."""
     rows = Event.objects.filter(stream__code=stream, sequence__gt=after_sequence).select_related("stream")
     if not with_rounds:
-        rows = rows.exclude(kind=Event.Kind.ROUND)
+        rows = rows.exclude(kind=ROUND)
     return [event_row(row) for row in rows.order_by("sequence")[:limit]]
 
 
 def stream_exists(code: str) -> bool:
     """Whether a link or table has a stream of this code."""
     return Stream.objects.filter(code=code).exists()
+
+
+class Documented(NamedTuple):
+    """An event that is no message's, with the bytes of its cause and its result."""
+
+    sequence: int
+    kind: str
+    rules: int
+    recorded_at: datetime
+    cause: bytes
+    result: bytes
+
+
+DOCUMENTED = """
+    SELECT event.sequence, event.kind, event.rules, event.recorded_at, document.cause, document.result
+    FROM accounting_event event
+    JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.stream_id = %s AND event.kind <> 'round' AND event.kind = ANY(%s) ORDER BY event.sequence
+"""
+
+
+def documented(stream_id: int, kinds: Sequence[str]) -> list[Documented]:
+    """The events of these kinds on a stream, in its order, with their documents; none of them rounds."""
+    with connection.cursor() as cursor:
+        cursor.execute(DOCUMENTED, [stream_id, list(kinds)])
+        return [
+            Documented(sequence, kind, rules, at, bytes(cause), bytes(result))
+            for sequence, kind, rules, at, cause, result in cursor.fetchall()
+        ]
+
+
+def accounts_shown() -> dict[str, tuple[str, str]]:
+    """Every account by its code, with its kind and owner."""
+    return {code: (kind, owner) for code, kind, owner in Account.objects.values_list("code", "kind", "owner")}
+
+
+def property_shown() -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The property as its opening was put on record, and as its row shows it; None before one was opened."""
+    home = Property.objects.first()
+    if home is None:
+        return None
+    record = AuditRecord.objects.filter(action="open property").order_by("id").first()
+    shown = {
+        "code": home.code,
+        "name": home.name,
+        "time_zone": home.time_zone,
+        "gaming_day_starts": home.gaming_day_starts.strftime("%H:%M"),
+        "jurisdiction": home.jurisdiction,
+        "opened_at": home.opened_at,
+    }
+    return ((record.detail | {"opened_at": record.recorded_at}) if record else {"opening on record": True}), shown

@@ -7,7 +7,7 @@ from typing import Any
 from django.db import connection
 
 from accounting.rules.accounts import of_level
-from jackpot.models import Hit, LevelTerms, Link, Meter, ProgressiveEdition
+from jackpot.models import Hit, Level, LevelTerms, Link, Meter, ProgressiveEdition
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +45,11 @@ def link_definition(stream_id: int) -> LinkDefinition | None:
         paytable_definition=link.paytable.definition,
         level_ids={code: level.pk for code, level in levels.items()},
     )
+
+
+def level_ids(link: str) -> dict[str, int]:
+    """The ids of a link's levels by their codes."""
+    return dict(Level.objects.filter(link__code=link).order_by("id").values_list("code", "id"))
 
 
 def level_definition(terms: LevelTerms) -> dict[str, Any]:
@@ -316,3 +321,56 @@ def hit_and_the_one_before(level_id: int, sequence: int, order: int) -> tuple[Hi
 def edition_of(edition_id: int) -> ProgressiveEdition:
     """A progressive edition by its id."""
     return ProgressiveEdition.objects.get(pk=edition_id)
+
+
+def link_shown(stream_id: int) -> dict[str, Any] | None:
+    """The link of a stream as its rows show it, with the terms of its levels in order; None where there is none."""
+    link = Link.objects.select_related("paytable").filter(stream_id=stream_id).first()
+    if link is None:
+        return None
+    return {
+        "code": link.code,
+        "name": link.name,
+        "paytable": link.paytable.code,
+        "decks": link.decks,
+        "envy_scope": link.envy_scope,
+        "tie_policy": link.tie_policy,
+        "state": link.state,
+        "opened at": link.opened_at,
+        "levels": {
+            level.code: [
+                {
+                    "from": row.in_force.lower,
+                    "until": row.in_force.upper,
+                    **level_definition(row),
+                    "odds": (row.hit_numerator, row.hit_denominator),
+                }
+                for row in level.terms.select_related("level").order_by("in_force")
+            ]
+            for level in link.levels.order_by("id")
+        },
+    }
+
+
+def level_owners() -> list[str]:
+    """Every level as its accounts name it: `LINK/LEVEL`."""
+    return [f"{link}/{level}" for link, level in Level.objects.order_by("id").values_list("link__code", "code")]
+
+
+STRAY_STEP = """
+    SELECT link.code, hit.number, step.state FROM jackpot_hitstep step
+    JOIN jackpot_hit hit ON hit.id = step.hit_id JOIN jackpot_link link ON link.id = hit.link_id
+    WHERE step.state <> 'detected' AND NOT EXISTS (
+        SELECT FROM accounting_event event WHERE event.stream_id = link.stream_id AND event.kind <> 'round'
+            AND event.recorded_at = step.at AND event.kind LIKE 'hit.%%'
+            AND event.subject = link.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0'))
+    ORDER BY step.id LIMIT 1
+"""
+
+
+def stray_step() -> tuple[str, str] | None:
+    """A step of a hit that no event made, as the hit's name and the step's state; None where there is none."""
+    with connection.cursor() as cursor:
+        cursor.execute(STRAY_STEP)
+        row = cursor.fetchone()
+    return (f"{row[0]}-{row[1]:06d}", row[2]) if row else None

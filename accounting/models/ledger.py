@@ -8,8 +8,12 @@ from django.db import models
 from django.db.models import F, Q
 
 from accounting.fields import unguarded
+from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, TABLE_ACCOUNTS
+from accounting.rules.edition import FIRST
+from accounting.rules.events import KINDS, REASONS
 
 SHA256 = 32
+ACCOUNT_KINDS = (*PROPERTY_ACCOUNTS, *TABLE_ACCOUNTS, *LEVEL_ACCOUNTS)
 
 
 class Stream(models.Model):
@@ -32,25 +36,15 @@ class Stream(models.Model):
 class Event(models.Model):
     """Whatever moves or dates money on a stream: one row, one journal entry, one link of the hash chain."""
 
-    class Kind(models.TextChoices):
-        OPENED = "opened"
-        ROUND = "round"
-        RELEASE = "release"
-        VOID = "void"
-        REJECTION = "rejection"
-        ADJUSTMENT = "adjustment"
-        TRANSFER = "transfer"
-        TERMS = "terms"
-        DAY_CLOSE = "day_close"
-
     pk = models.CompositePrimaryKey("stream", "sequence")
     stream = unguarded("accounting.Stream")
     sequence = models.BigIntegerField()
-    kind = models.CharField(max_length=12, choices=Kind)
+    kind = models.CharField(max_length=16)
     subject = models.CharField(max_length=160)
     gaming_date = models.DateField()
     original_date = models.DateField(null=True)
     recorded_at = models.DateTimeField()
+    rules = models.SmallIntegerField()
     message_digest = models.BinaryField(max_length=SHA256)
     result_digest = models.BinaryField(max_length=SHA256)
     previous = models.BinaryField(max_length=SHA256)
@@ -67,36 +61,32 @@ class Event(models.Model):
                 name="only_an_opening_is_number_zero",
                 condition=Q(sequence=0, kind="opened") | Q(sequence__gte=1) & ~Q(kind="opened"),
             ),
+            models.CheckConstraint(name="an_event_is_of_a_known_kind", condition=Q(kind__in=KINDS)),
+            models.CheckConstraint(name="an_event_names_its_rules_edition", condition=Q(rules__gte=FIRST)),
         ]
+
+
+class Document(models.Model):
+    """Cause and result of an event that is no message's, as the very bytes that its hash covers. Never changed."""
+
+    pk = models.CompositePrimaryKey("stream", "sequence")
+    stream = unguarded("accounting.Stream")
+    sequence = models.BigIntegerField()
+    cause = models.BinaryField()
+    result = models.BinaryField()
 
 
 class Account(models.Model):
     """A ledger account of the property, a table or a level."""
 
-    class Kind(models.TextChoices):
-        CAGE = "cage"
-        WAGERS = "wagers"
-        FIXED_PAYS = "fixed_pays"
-        ENVY = "envy"
-        CONTRIBUTION_EXPENSE = "contribution_expense"
-        SEED_EXPENSE = "seed_expense"
-        REVENUE = "revenue"
-        ADJUSTMENTS = "adjustments"
-        AWARDS_PAYABLE = "awards_payable"
-        UNCLAIMED = "unclaimed"
-        WITHHOLDING_PAYABLE = "withholding_payable"
-        INVENTORY = "inventory"
-        LIABILITY = "liability"
-        RESERVE = "reserve"
-        OVERFLOW = "overflow"
-
     code = models.CharField(max_length=160, unique=True)
-    kind = models.CharField(max_length=20, choices=Kind)
+    kind = models.CharField(max_length=20)
     owner = models.CharField(max_length=140, blank=True)
 
     class Meta:
         ordering = ["code"]
         constraints = [
+            models.CheckConstraint(name="an_account_is_of_the_chart", condition=Q(kind__in=ACCOUNT_KINDS)),
             models.UniqueConstraint(name="an_owner_has_one_account_of_a_kind", fields=["kind", "owner"]),
         ]
 
@@ -107,16 +97,6 @@ class Account(models.Model):
 class Transfer(models.Model):
     """One movement of whole cents inside a journal entry; both sides in one row, so it cannot be unbalanced."""
 
-    class Reason(models.TextChoices):
-        WAGER = "wager"
-        FIXED_PAY = "fixed_pay"
-        ENVY = "envy"
-        CONTRIBUTION = "contribution"
-        AWARD = "award"
-        SEED = "seed"
-        TOP_UP = "top_up"
-        OVERFLOW = "overflow"
-
     pk = models.CompositePrimaryKey("stream", "sequence", "line")
     stream = unguarded("accounting.Stream")
     sequence = models.BigIntegerField()
@@ -124,12 +104,13 @@ class Transfer(models.Model):
     debit = unguarded("accounting.Account")
     credit = unguarded("accounting.Account")
     amount_cents = models.BigIntegerField()
-    reason = models.CharField(max_length=12, choices=Reason)
+    reason = models.CharField(max_length=16)
 
     class Meta:
         constraints = [
             models.CheckConstraint(name="transfer_amount_is_positive", condition=Q(amount_cents__gt=0)),
             models.CheckConstraint(name="transfer_moves_between_two_accounts", condition=~Q(debit_id=F("credit_id"))),
+            models.CheckConstraint(name="a_transfer_has_a_reason_of_the_list", condition=Q(reason__in=REASONS)),
         ]
 
 

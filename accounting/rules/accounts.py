@@ -15,6 +15,7 @@ PROPERTY_ACCOUNTS = (
     "revenue",
     "adjustments",
 )
+TABLE_ACCOUNTS = ("inventory",)
 LEVEL_ACCOUNTS = ("liability", "reserve", "overflow")
 
 

@@ -3,6 +3,8 @@
 from datetime import date, datetime
 from hashlib import sha256
 
+from accounting.rules.edition import FIRST
+
 GENESIS = bytes(32)
 
 
@@ -17,13 +19,21 @@ def event_hash(
     recorded_at: datetime,
     message_digest: bytes,
     result_digest: bytes,
+    rules: int,
+    received_at: datetime | None = None,
+    device_id: int | None = None,
 ) -> bytes:
-    """SHA-256 over the previous hash, the digests of message and result, and the event's own heading.
+    """SHA-256 over the previous hash, the digests of cause and result, and the event's own heading.
 
     The heading is one line a field, so that an auditor can build it with any tool:
-    stream, sequence, kind, subject, gaming date, recording time in microseconds since 1970 UTC.
+    stream, sequence, kind, subject, gaming date, recording time in microseconds since 1970 UTC; from the second rules
+    edition on also that edition, and of a message when it was received (likewise) and the number of the device that sent
+    it, each a dash where there is none.
     """
     heading = f"{stream}\n{sequence}\n{kind}\n{subject}\n{gaming_date.isoformat()}\n{microseconds(recorded_at)}"
+    if rules > FIRST:
+        received = "-" if received_at is None else microseconds(received_at)
+        heading = f"{heading}\n{rules}\n{received}\n{'-' if device_id is None else device_id}"
     return sha256(previous + message_digest + result_digest + heading.encode()).digest()
 
 

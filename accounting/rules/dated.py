@@ -40,6 +40,9 @@ class Dated(Generic[Value]):
         """Whether anything counts at a moment yet."""
         return self._from[0] <= moment
 
+    def __len__(self) -> int:
+        return len(self._values)
+
     def copy(self) -> Dated[Value]:
         """The same editions, to be added to apart from these."""
         twin: Dated[Value] = Dated.__new__(Dated)

@@ -6,7 +6,7 @@ A moment is compared as an instant, to the nanosecond; Python's own datetimes en
 from __future__ import annotations
 
 import re
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 # A date, a time and an offset, nothing left out.  Whether the day exists is asked of the calendar.
@@ -15,6 +15,8 @@ RFC_3339: Final = re.compile(
 )
 FIRST_YEAR: Final = 1900
 LAST_YEAR: Final = 2199
+LONGEST_WITHOUT: Final = len("2026-11-27T22:00:00.123456Z")
+"""A text that is no longer than this has no nanoseconds."""
 EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
@@ -39,16 +41,27 @@ def instant(text: str) -> datetime:
 
 def nanoseconds(text: str) -> int:
     """The instant that a moment names, in nanoseconds since 1970 UTC; what is finer is left out."""
-    at = instant_nanoseconds(instant(text))
-    _, dot, rest = text.partition(".")
-    if dot:
-        digits = rest.rstrip("Zz").partition("+")[0].partition("-")[0]
+    return read(text)[1]
+
+
+def read(text: str) -> tuple[datetime, int]:
+    """A moment in both forms: as an instant to the microsecond below, and in nanoseconds since 1970 UTC."""
+    at = instant(text)
+    since = instant_nanoseconds(at)
+    if len(text) > LONGEST_WITHOUT:
+        _, dot, rest = text.partition(".")
+        digits = rest.rstrip("Zz").partition("+")[0].partition("-")[0] if dot else ""
         if len(digits) > 6:
-            at += int(digits[6:9].ljust(3, "0"))
-    return at
+            since += int(digits[6:9].ljust(3, "0"))
+    return at, since
 
 
 def instant_nanoseconds(at: datetime) -> int:
     """An instant in nanoseconds since 1970 UTC, exactly."""
     since = at - EPOCH
     return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
+
+
+def at_nanoseconds(since: int) -> datetime:
+    """The instant so many nanoseconds after 1970 UTC, to the microsecond below."""
+    return EPOCH + timedelta(microseconds=since // 1_000)

@@ -10,10 +10,12 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import F
 
-from accounting.models import Account, Event, Stream
+from accounting.models import Account, Stream
 from accounting.queries import the_property
 from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, Movement, inventory, of_level
 from accounting.rules.chain import GENESIS, event_hash
+from accounting.rules.edition import CURRENT
+from accounting.rules.events import OPENED
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
 from accounting.services.copying import Copying
@@ -25,7 +27,10 @@ class UnknownAccount(LookupError):
 
 
 class Entry(NamedTuple):
-    """One event to be posted: what it is, when it counts, the digests it is chained by, and its movements."""
+    """One event to be posted: what it is, when it counts, the digests it is chained by, and its movements.
+
+    Of a message also when it was received and from which device; of anything else its two documents.
+    """
 
     kind: str
     subject: str
@@ -34,6 +39,23 @@ class Entry(NamedTuple):
     message_digest: bytes
     result_digest: bytes
     movements: Sequence[Movement]
+    received_at: datetime | None = None
+    device_id: int | None = None
+    documents: tuple[bytes, bytes] | None = None
+
+
+def documented(
+    kind: str,
+    subject: str,
+    gaming_date: date,
+    original_date: date | None,
+    cause: bytes,
+    result: bytes,
+    movements: Sequence[Movement],
+) -> Entry:
+    """The entry of an event that is no message's: it is chained by its own documents and keeps them."""
+    digests = sha256(cause).digest(), sha256(result).digest()
+    return Entry(kind, subject, gaming_date, original_date, *digests, movements, documents=(cause, result))
 
 
 @dataclass(slots=True)
@@ -47,13 +69,17 @@ class Journal:
     accounts: Mapping[str, int]
     recorded_at: datetime
     events: list[tuple[Any, ...]] = field(default_factory=list)
+    documents: list[tuple[Any, ...]] = field(default_factory=list)
     transfers: list[tuple[Any, ...]] = field(default_factory=list)
     totals: defaultdict[tuple[int, date], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
 
     def post(self, entry: Entry) -> int:
         """Number and chain an entry; its sequence is returned. Nothing is handed over before `send`."""
         sequence, previous = self.next_sequence, self.head
-        kind, subject, gaming_date, original_date, message_digest, result_digest, movements = entry
+        (
+            kind, subject, gaming_date, original_date, message_digest, result_digest, movements, received_at, device_id,
+            documents,
+        ) = entry  # fmt: skip
         self.head = event_hash(
             previous,
             stream=self.stream,
@@ -64,12 +90,17 @@ class Journal:
             recorded_at=self.recorded_at,
             message_digest=message_digest,
             result_digest=result_digest,
+            rules=CURRENT,
+            received_at=received_at,
+            device_id=device_id,
         )
         self.next_sequence = sequence + 1
         self.events.append((
-            self.stream_id, sequence, kind, subject, gaming_date, original_date, self.recorded_at,
+            self.stream_id, sequence, kind, subject, gaming_date, original_date, self.recorded_at, CURRENT,
             message_digest, result_digest, previous, self.head,
         ))  # fmt: skip
+        if documents is not None:
+            self.documents.append((self.stream_id, sequence, *documents))
         for line, (debit, credit, amount_cents, reason) in enumerate(movements, 1):
             debit_id, credit_id = self._account(debit), self._account(credit)
             self.transfers.append((self.stream_id, sequence, line, debit_id, credit_id, amount_cents, reason))
@@ -87,9 +118,12 @@ class Journal:
         """Hand over the rows made since the last time."""
         if self.events:
             copying.send("accounting_event", EVENT_COLUMNS, self.events)
+        if self.documents:
+            copying.send("accounting_document", DOCUMENT_COLUMNS, self.documents)
         if self.transfers:
             copying.send("accounting_transfer", TRANSFER_COLUMNS, self.transfers)
         self.events.clear()
+        self.documents.clear()
         self.transfers.clear()
 
     def close(self) -> None:
@@ -103,9 +137,10 @@ class Journal:
 
 EVENT_COLUMNS = {
     "stream_id": "int8", "sequence": "int8", "kind": "varchar", "subject": "varchar", "gaming_date": "date",
-    "original_date": "date", "recorded_at": "timestamptz", "message_digest": "bytea", "result_digest": "bytea",
-    "previous": "bytea", "hash": "bytea",
+    "original_date": "date", "recorded_at": "timestamptz", "rules": "int2", "message_digest": "bytea",
+    "result_digest": "bytea", "previous": "bytea", "hash": "bytea",
 }  # fmt: skip
+DOCUMENT_COLUMNS = {"stream_id": "int8", "sequence": "int8", "cause": "bytea", "result": "bytea"}
 TRANSFER_COLUMNS = {
     "stream_id": "int8", "sequence": "int8", "line": "int2", "debit_id": "int8", "credit_id": "int8",
     "amount_cents": "int8", "reason": "varchar",
@@ -149,6 +184,11 @@ def lock_stream(stream_id: int) -> Stream:
     return Stream.objects.select_for_update(no_key=True).get(pk=stream_id)
 
 
+def stream(stream_id: int) -> Stream:
+    """A stream as it stands, for whoever only looks."""
+    return Stream.objects.get(pk=stream_id)
+
+
 def terms_changed(stream_id: int) -> None:
     """Have every worker read the stream's terms anew. The caller holds the stream's lock."""
     Stream.objects.filter(pk=stream_id).update(terms_version=F("terms_version") + 1)
@@ -159,28 +199,45 @@ def stream_is_there(code: str) -> bool:
     return Stream.objects.filter(code=code).exists()
 
 
-def open_stream(code: str, *, opening: bytes, at: datetime, movements: Sequence[Movement] = ()) -> Stream:
-    """Begin a stream with its opening event, number 0: the definition it opened with and the first seeds."""
-    home = the_property()
-    stream = Stream.objects.create(code=code, head=GENESIS)
-    journal = Journal(
-        stream_id=stream.pk, stream=code, next_sequence=0, head=GENESIS, accounts=account_ids(), recorded_at=at
+def journal_of(stream: Stream, *, at: datetime) -> Journal:
+    """A journal of a stream whose row the caller holds locked."""
+    return Journal(
+        stream_id=stream.pk,
+        stream=stream.code,
+        next_sequence=stream.next_sequence,
+        head=bytes(stream.head),
+        accounts=account_ids(),
+        recorded_at=at,
     )
-    digest = sha256(opening).digest()
-    day = gaming_date(at, zone=ZoneInfo(home.time_zone), starts=home.gaming_day_starts)
-    journal.post(
-        Entry(
-            kind=Event.Kind.OPENED,
-            subject=code,
-            gaming_date=gaming_days.hold_open([day])[day],
-            original_date=None,
-            message_digest=digest,
-            result_digest=digest,
-            movements=movements,
-        )
-    )
+
+
+def record(stream: Stream, entry: Entry, *, at: datetime) -> int:
+    """Post one entry on a locked stream and write it; its sequence. The stream's row in memory moves along."""
+    journal = journal_of(stream, at=at)
+    sequence = journal.post(entry)
     with Copying() as copying:
         journal.send(copying)
     journal.close()
-    stream.refresh_from_db()
+    stream.next_sequence, stream.head = journal.next_sequence, journal.head
+    return sequence
+
+
+def booked_on(day: date) -> tuple[date, date | None]:
+    """The gaming day to book an entry of this day on, held open, and its own day where that is another one."""
+    booked = gaming_days.hold_open([day])[day]
+    return booked, None if booked == day else day
+
+
+def day_of(at: datetime) -> date:
+    """The gaming day of an instant at the property."""
+    home = the_property()
+    return gaming_date(at, zone=ZoneInfo(home.time_zone), starts=home.gaming_day_starts)
+
+
+def open_stream(code: str, *, cause: bytes, result: bytes, at: datetime, movements: Sequence[Movement] = ()) -> Stream:
+    """Begin a stream with its opening event, number 0: the definition it opened with and the first seeds."""
+    stream = Stream(code=code, head=GENESIS)
+    stream.save()
+    stream.next_sequence = 0
+    record(stream, documented(OPENED, code, *booked_on(day_of(at)), cause, result, movements), at=at)
     return stream

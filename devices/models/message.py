@@ -34,7 +34,10 @@ class Message(models.Model):
 
 
 class Reference(models.Model):
-    """The controller's own reference, used up for ever once a message under it was accepted (ARCHITECTURE §4.1)."""
+    """The controller's own reference, used up for ever once a message under it was accepted (ARCHITECTURE §4.1).
+
+    It says once more when the message came and from which device, so that neither can be changed unseen.
+    """
 
     pk = models.CompositePrimaryKey("table", "reference", "kind")
     table = unguarded("tables.Table")
@@ -42,6 +45,8 @@ class Reference(models.Model):
     kind = models.CharField(max_length=6, default="result")
     digest = models.BinaryField(max_length=32)
     message = unguarded("devices.Message")
+    received_at = models.DateTimeField()
+    device = unguarded("devices.Device", null=True)
 
 
 class Queued(models.Model):

@@ -51,8 +51,8 @@ STORE = """
         ) AS arrival (stream_id, table_id, reference, kind, device_id, device_sequence, received_at, raw, digest, position)
     ),
     fresh AS (
-        INSERT INTO devices_reference (table_id, reference, kind, digest, message_id)
-        SELECT table_id, reference, kind, digest, message_id FROM incoming
+        INSERT INTO devices_reference (table_id, reference, kind, digest, message_id, received_at, device_id)
+        SELECT table_id, reference, kind, digest, message_id, received_at, device_id FROM incoming
         ORDER BY table_id, reference COLLATE "C", kind, position
         ON CONFLICT DO NOTHING RETURNING message_id
     ),

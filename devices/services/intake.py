@@ -12,7 +12,8 @@ from accounting.services.statements import execute
 from devices.models import SignificantEvent
 from devices.services import collector
 from tables.services import rounds, terms
-from tables.services.rounds import Batch, Incoming, StreamHead
+from tables.services.recording import Incoming
+from tables.services.rounds import Batch, StreamHead
 
 BATCH = 1_000
 DEATHS_UNTIL_SUSPECT = 2
@@ -52,7 +53,7 @@ OVER = "SELECT pg_advisory_unlock(%s)"
 ATTEMPTING = 0x6A61636B << 32  # with the stream's id the name of that lock
 TAKE = """
     SELECT message.id, message.table_id, message.reference, message.received_at, message.raw, message.digest,
-        queued.receipt, queued.position
+        message.device_id, queued.receipt, queued.position
     FROM devices_queued queued JOIN devices_message message ON message.id = queued.message_id
     WHERE queued.stream_id = %s ORDER BY queued.receipt, queued.position LIMIT %s
 """
@@ -172,8 +173,8 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
         if not rows:
             return Taken(Batch())
         with collector.paused():
-            incoming = [Incoming._make(row[:6]) for row in rows]
-            receipt, position = rows[-1][6:8]
+            incoming = [Incoming._make(row[:7]) for row in rows]
+            receipt, position = rows[-1][7:9]
             done = DONE.format(
                 stream=stream_id,
                 receipt=receipt,

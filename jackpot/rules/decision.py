@@ -62,6 +62,16 @@ def done(
     return Decision("done", result, moved, meters or {}, changes or [])
 
 
+def cause_of(act: Act, **more: Any) -> dict[str, Any]:
+    """The cause of an act's event as it is kept: the act, and what else belongs to it (who, what it names, evidence)."""
+    return {"act": act.act, "subject": act.subject, "at": act.at, "payload": dict(act.payload), **more}
+
+
+def act_of(cause: Mapping[str, Any]) -> Act:
+    """The act that a kept cause asks for."""
+    return Act(cause["act"], cause["subject"], cause["at"], cause["payload"])
+
+
 LINE: Final = ("act", "subject", "at", "payload")
 
 

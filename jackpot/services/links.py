@@ -1,5 +1,6 @@
 """Opening links: edition, levels, terms, meters, and the opening entry that puts the first seeds in the books."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from hashlib import sha256
@@ -7,23 +8,33 @@ from typing import Any
 
 import msgspec
 
-from accounting.rules.accounts import Movement, of_level
 from accounting.services import audit, ledger
 from jackpot.models import Level, LevelTerms, Link, Meter, ProgressiveEdition, ProgressiveGame, ProgressiveLevel
 from jackpot.queries import link_definition
-from jackpot.rules import meter as meters
 from jackpot.rules import paytable as paytables
+from jackpot.rules.decision import Act, cause_of
 from jackpot.rules.definition import DefinitionRefused
+from jackpot.rules.installing import INSTALL
+from jackpot.rules.installing import install as install_link
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.probability import hit_probability
 
 encode = msgspec.json.Encoder(order="sorted").encode
 
 
-def install(link: LinkTerms, custom: dict[str, Any] | None, *, at: datetime, actor: str, path: str) -> bool:
+def install(
+    link: LinkTerms,
+    custom: dict[str, Any] | None,
+    tables: Sequence[Mapping[str, Any]],
+    *,
+    at: datetime,
+    actor: str,
+    path: str,
+) -> bool:
     """Open a link unless it is there; True when it was opened. A change of a link in use is refused at `path`.
 
-    `custom` is the definition of the link's paytable where the floor file defines it itself.
+    `custom` is the definition of the link's paytable where the floor file defines it itself, `tables` are those of the
+    tables that are on the link from the beginning.
     """
     found = Link.objects.select_related("paytable").filter(code=link.code).first()
     definition = link_as_defined(link)
@@ -37,15 +48,14 @@ def install(link: LinkTerms, custom: dict[str, Any] | None, *, at: datetime, act
     edition = _publish(link.paytable, rows, at, path)
     for level in link.levels:
         ledger.open_level_accounts(link.code, level.code)
+    act = Act(INSTALL, link.code, at.isoformat(), {"link": definition, "paytable": rows, "tables": list(tables)})
+    decision = install_link(act)
     stream = ledger.open_stream(
         link.code,
-        opening=encode(definition),
+        cause=encode(cause_of(act, by=actor)),
+        result=encode(decision.result),
         at=at,
-        movements=[
-            Movement("seed_expense", of_level(link.code, level.code, "liability"), level.reset_cents, "seed")
-            for level in link.levels
-            if level.reset_cents
-        ],
+        movements=decision.movements,
     )
     opened = Link.objects.create(
         code=link.code,
@@ -70,7 +80,7 @@ def install(link: LinkTerms, custom: dict[str, Any] | None, *, at: datetime, act
             hit_denominator=chance.denominator,
             **values,
         )
-        Meter.objects.create(level=row, value_cents=meters.opening(level).value_cents)
+        Meter.objects.create(level=row, value_cents=decision.meters[link.code][level.code].value_cents)
     audit.record(at=at, actor=actor, action="open link", subject=link.code, detail=definition)
     return True
 

@@ -24,12 +24,6 @@ class LinkMeters:
     wins_cents: dict[str, int]
     detected: list[Hit] = field(default_factory=list)
 
-    def number_awards(self, awards: list[dict[str, Any]]) -> None:
-        """Give each award its hit: the link's code and the link's next hit number (CONTRACT §3)."""
-        for award in awards:
-            award["hit"] = f"{self.link}-{self.next_hit:06d}"
-            self.next_hit += 1
-
     def apply(
         self,
         *,
@@ -42,6 +36,7 @@ class LinkMeters:
     ) -> None:
         """Take over the meters as a settled round left them, and detect its hits. `wagers`: those it accepted."""
         self.values.update(meters)
+        self.next_hit += len(settlement["awards"])
         for code in self.levels:
             self.wagers[code] += wagers
         for award in settlement["awards"]:
@@ -73,7 +68,7 @@ class LinkMeters:
             )
 
     def write(self, *, sequence: int) -> None:
-        """Write every meter as it stands after stream sequence `sequence`, and the hits of the batch."""
+        """Write every meter as it stands after stream sequence `sequence`, and the hits detected since it was read."""
         rows = [
             (
                 self.levels[code], sequence,

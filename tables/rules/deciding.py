@@ -11,10 +11,11 @@ from typing import Any, Final
 
 from accounting.rules import edition as editions
 from accounting.rules.acts import Shape
+from jackpot.rules import installing as link_installing
 from jackpot.rules import levels
 from jackpot.rules.decision import Act, Decision
 from jackpot.rules.progressive import LevelMovement
-from tables.rules import acts, books
+from tables.rules import acts, books, installing
 from tables.rules.books import PayoutLine
 from tables.rules.house import House
 from tables.rules.message import RoundMessage
@@ -138,6 +139,8 @@ def _called_off(act: Act, house: House, edition: int) -> Decision:
 
 
 ACTS: Final[Mapping[str, Decider]] = {
+    installing.INSTALL: lambda act, house, edition: installing.install(act, house),
+    link_installing.INSTALL: lambda act, house, edition: link_installing.install(act),
     "level.adjust": lambda act, house, edition: levels.adjust(act, house.links),
     "table.open": lambda act, house, edition: acts.open_table(act, house),
     "table.close": lambda act, house, edition: acts.close_table(act, house),
@@ -146,7 +149,10 @@ ACTS: Final[Mapping[str, Decider]] = {
     "round.correct": _corrected,
     "round.void": _called_off,
 }
-"""The decider of every act, by its name. A result that cannot be done raises ActRefused."""
+"""The decider of every act, by its name; installations by command are decided likewise.
+
+What cannot be done raises ActRefused.
+"""
 
 SHAPES: Final[Mapping[str, Shape]] = {
     shape.name: shape

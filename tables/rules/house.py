@@ -13,6 +13,7 @@ from typing import Any
 from accounting.rules.acts import ActRefused
 from accounting.rules.dated import ALWAYS, Dated
 from accounting.rules.moments import nanoseconds
+from jackpot.rules import installing
 from jackpot.rules.decision import Decision
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import Meter
@@ -55,7 +56,8 @@ class TableState:
         since = nanoseconds(change["counts_from"])
         match change["what"]:
             case "table.terms":
-                self.terms.add(floor.table_terms(change["definition"], {}, editions), since)
+                terms = floor.table_terms(change["definition"], {}, editions)
+                self.terms.add(replace(terms, edition=len(self.terms) + 1), since)
             case "table.state":
                 self.opens.add(change["open"], since)
             case "table.link":
@@ -129,20 +131,34 @@ class House:
         return (code, reference), found
 
     def apply(self, decision: Decision) -> None:
-        """Move along: the meters after a decision, the hits it numbered, and what it changes."""
+        """Move along: what a decision changes, the meters after it, and the hits it numbered."""
+        self.change(decision.changes)
         for code, meters in decision.meters.items():
             self.links[code].meters.update(meters)
         for award in decision.result.get("awards", ()):
             self.links[decision.result["meters"][0]["link"]].next_hit += 1 if award["hit"] else 0
-        self.change(decision.changes)
 
     def change(self, changes: Iterable[Mapping[str, Any]]) -> None:
         """Take over the editions of terms, states and membership that an event introduced."""
         for change in changes:
-            if "link" in change and change["what"].startswith("link."):
-                self.links[change["link"]].change(change, self.paytables)
-            else:
-                self.tables[change["table"]].change(change, self.editions)
+            match change["what"]:
+                case "link.installed":
+                    terms = installing.terms_of({"link": change["definition"], "paytable": change["paytable"]})
+                    self.links[terms.code] = installing.installed(terms)
+                case "table.installed":
+                    table = installed(change, self.editions)
+                    self.tables[table.code] = table
+                    self.__dict__.pop("doors", None)  # made anew when it is next asked for
+                case what if what.startswith("link."):
+                    self.links[change["link"]].change(change, self.paytables)
+                case _:
+                    self.tables[change["table"]].change(change, self.editions)
+
+
+def installed(change: Mapping[str, Any], editions: Mapping[str, Edition] | None) -> TableState:
+    """The table that an installation opened: its first terms count from the beginning, no deal from before its opening."""
+    terms = floor.table_terms(change["definition"], {}, editions)
+    return TableState(terms.code, Dated(terms), Dated(True), Dated(change["link"]), nanoseconds(change["counts_from"]))
 
 
 def on_link(terms: TableTerms, link: LinkTerms | None) -> TableTerms:

@@ -32,7 +32,10 @@ class Terms:
 
 @dataclass(frozen=True)
 class TableTerms:
-    """A table as it stands: its game, its wager bounds in cents, its link and the editions it offers, by wager."""
+    """A table as it stands: its game, its wager bounds in cents, its link and the editions it offers, by wager.
+
+    `edition` counts the table's terms in the order in which they were recorded.
+    """
 
     code: str
     game: str
@@ -43,6 +46,7 @@ class TableTerms:
     link: LinkTerms | None
     paytables: Mapping[str, Edition]
     terms: Terms = field(default_factory=Terms)
+    edition: int = 1
 
     @cached_property
     def rules(self) -> Game[Any]:

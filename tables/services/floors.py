@@ -5,21 +5,28 @@ house a change needs two people.
 """
 
 import tomllib
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
 
+from accounting.rules.moments import instant_nanoseconds
 from accounting.services import audit, ledger, properties
-from jackpot.rules.link import LinkTerms
+from jackpot.rules.decision import Act, cause_of
 from jackpot.services import links
 from tables import models
 from tables.rules import floor, paytables
+from tables.rules.deciding import decide
+from tables.rules.house import House
+from tables.rules.installing import INSTALL
+from tables.services import recording
 from tables.services import terms as kept_terms
-from tables.services.rounds import encode
+from tables.services.recording import encode
+
+if TYPE_CHECKING:
+    from accounting.models import Stream
 
 INSTALLER = "installed by command"
 
@@ -49,13 +56,16 @@ def install(text: str, *, at: datetime) -> Installed:
         if models.Table.objects.filter(code=code).exists():
             raise floor.FloorRefused(f"links[{index}].code", f"{code} is the code of a table")
     custom = {entry["code"]: entry for entry in tomllib.loads(text).get("paytables", [])}
-    opened_links = [
-        link.code
-        for index, link in enumerate(wanted.links.values())
-        if links.install(link, custom.get(link.paytable.code), at=at, actor=INSTALLER, path=f"links[{index}]")
-    ]
+    opened_links = []
+    for index, link in enumerate(wanted.links.values()):
+        members = [_definition(table) for table in wanted.tables.values() if table.link is link]
+        paytable = custom.get(link.paytable.code)
+        if links.install(link, paytable, members, at=at, actor=INSTALLER, path=f"links[{index}]"):
+            opened_links.append(link.code)
     opened_tables = [
-        table.code for index, table in enumerate(wanted.tables.values()) if _table(table, at, f"tables[{index}]")
+        table.code
+        for index, table in enumerate(wanted.tables.values())
+        if _table(table, at, f"tables[{index}]", member=table.link is not None and table.link.code in opened_links)
     ]
     return Installed(new_property, tuple(opened_links), tuple(opened_tables))
 
@@ -67,16 +77,17 @@ def _property(wanted: floor.Property, at: datetime) -> bool:
         raise floor.FloorRefused(f"property.{refusal.key}", refusal.detail) from refusal
 
 
-def _table(wanted: floor.TableTerms, at: datetime, path: str) -> bool:
-    found = models.Table.objects.filter(code=wanted.code).select_related("link").first()
+def _table(wanted: floor.TableTerms, at: datetime, path: str, *, member: bool) -> bool:
+    """Open a table unless it is there. A `member` is on the record of its link's opening already."""
+    found = models.Table.objects.filter(code=wanted.code).select_related("stream").first()
     if found is not None:
-        _refuse_change(found, wanted, path)
+        _refuse_change(found, wanted, at, path)
         return False
     link = links.locked(wanted.link.code) if wanted.link else None
     if ledger.stream_is_there(wanted.code):
         raise floor.FloorRefused(f"{path}.code", f"{wanted.code} is the code of a link")
     ledger.open_table_account(wanted.code)
-    stream = link.stream if link else ledger.open_stream(wanted.code, opening=encode(_definition(wanted)), at=at)
+    stream = link.stream if link and member else _installed(wanted, link.stream if link else None, at)
     table = models.Table.objects.create(
         code=wanted.code,
         game=wanted.game,
@@ -99,16 +110,21 @@ def _table(wanted: floor.TableTerms, at: datetime, path: str) -> bool:
         models.TablePaytable.objects.create(
             terms=terms, game=wanted.game, seats=wanted.seats, wager=wager, edition=_publish(edition, at)
         )
-    ledger.terms_changed(stream.pk)
     audit.record(at=at, actor=INSTALLER, action="open table", subject=wanted.code, detail=_definition(wanted))
     return True
 
 
-def opening_definition(stream_id: int) -> dict[str, Any]:
-    """What the stream of a table that is on no link was opened with: the table as its first terms had it."""
-    table = models.Table.objects.get(stream_id=stream_id, link=None)
-    first = table.terms.prefetch_related("paytables__edition").order_by("id")[0]
-    return _definition(kept_terms.rules_terms(table, first, None))
+def _installed(wanted: floor.TableTerms, stream: "Stream | None", at: datetime) -> "Stream":
+    """The stream of a new table with its installation on record: its link's, whose row is locked, or one of its own."""
+    act = Act(INSTALL, wanted.code, at.isoformat(), {"table": _definition(wanted)})
+    if stream is not None:
+        recording.record(stream, act, at=at, by=INSTALLER)
+        return stream
+    decision = decide(act, House({}, {}))
+    cause = encode(cause_of(act, by=INSTALLER))
+    return ledger.open_stream(
+        wanted.code, cause=cause, result=encode(decision.result), at=at, movements=decision.movements
+    )
 
 
 def _publish(edition: paytables.Edition, at: datetime) -> models.WagerEdition:
@@ -129,11 +145,10 @@ def _publish(edition: paytables.Edition, at: datetime) -> models.WagerEdition:
     return published
 
 
-def _refuse_change(found: models.Table, wanted: floor.TableTerms, path: str) -> None:
-    in_force = found.terms.prefetch_related("paytables__edition").get(in_force__upper_inf=True)
-    there = _definition(kept_terms.rules_terms(found, in_force, wanted.link)) | {
-        "link": found.link.code if found.link else None
-    }
+def _refuse_change(found: models.Table, wanted: floor.TableTerms, at: datetime, path: str) -> None:
+    house = kept_terms.of_stream(found.stream_id, found.stream.terms_version).house
+    table, now = house.tables[wanted.code], instant_nanoseconds(at)
+    there = floor.table_definition(table.terms.at(now)) | {"link": table.links.at(now)}
     for key, value in _definition(wanted).items():
         if there[key] != value:
             raise floor.FloorRefused(
@@ -142,16 +157,5 @@ def _refuse_change(found: models.Table, wanted: floor.TableTerms, path: str) -> 
 
 
 def _definition(table: floor.TableTerms) -> dict[str, Any]:
-    link: LinkTerms | None = table.link
-    editions: Mapping[str, paytables.Edition] = table.paytables
-    return {
-        "code": table.code,
-        "game": table.game,
-        "seats": table.seats,
-        "decks": table.decks,
-        "minimum_cents": table.minimum_cents,
-        "maximum_cents": table.maximum_cents,
-        "link": link.code if link else None,
-        "paytables": {wager: edition.code for wager, edition in sorted(editions.items())},
-        "terms": asdict(table.terms),
-    }
+    """A table in the keys of the floor file, with its link or none."""
+    return floor.table_definition(table) | {"link": table.link.code if table.link else None}

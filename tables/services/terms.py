@@ -1,62 +1,47 @@
-"""The terms that rounds of a stream are settled under, as rules see them, kept until the stream's terms change.
+"""What a stream is settled under, folded from its own events and kept until they change (ARCHITECTURE §3a).
 
-Whoever changes terms of a link or table holds the stream's lock and raises `Stream.terms_version`.
+Whoever records a change of terms, states or membership holds the stream's lock and raises `Stream.terms_version`. Rows of
+the database that show terms are projections: nothing is decided by them.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime, time
+from datetime import time
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from accounting.queries import the_property
+import msgspec
+
+from accounting.queries import Documented, documented, the_property
+from accounting.rules.edition import FIRST
+from accounting.rules.events import INSTALLED, TERMS
 from accounting.services.ledger import account_ids
-from jackpot.queries import link_definition
+from jackpot.queries import level_ids
 from jackpot.rules import paytable as progressive_paytable
-from jackpot.rules.link import LinkTerms
+from jackpot.services.standing import paytable_definitions
 from tables import models
-from tables.rules import floor, paytables
-
-
-@dataclass(frozen=True, slots=True)
-class TermsInForce:
-    """One edition of a table's terms and when it is in force (`until` None: still)."""
-
-    id: int
-    since: datetime
-    until: datetime | None
-    terms: floor.TableTerms
-
-
-@dataclass(frozen=True, slots=True)
-class TableInForce:
-    """A table of the stream: when it was opened, whether it is open, and every edition of its terms."""
-
-    id: int
-    code: str
-    is_open: bool
-    opened_at: datetime
-    editions: tuple[TermsInForce, ...]
-
-    def at(self, instant: datetime) -> TermsInForce:
-        """The edition in force at an instant (not before the table opened)."""
-        for edition in self.editions:
-            if edition.since <= instant and (edition.until is None or instant < edition.until):
-                return edition
-        raise LookupError(f"table {self.code} has no terms in force at {instant.isoformat()}")
+from tables.rules.house import House
+from tables.rules.opening import first_changes
+from tables.rules.table import TableTerms
 
 
 @dataclass(frozen=True, slots=True)
 class StreamTerms:
-    """Everything that settling a stream needs to know and that does not change from round to round."""
+    """Everything that settling a stream needs to know and that does not change from round to round.
+
+    `house` is moved along by whoever holds the stream's lock; its meters are read anew for each batch. `terms_ids` are the
+    rows of each table's terms in the order in which they were recorded.
+    """
 
     stream: str
     zone: ZoneInfo
     day_starts: time
+    house: House
     link: str | None
-    link_terms: LinkTerms | None
-    link_is_open: bool
     levels: dict[str, int]
-    tables: dict[int, TableInForce]
+    tables: dict[int, str]
+    table_ids: dict[str, int]
+    terms_ids: dict[str, tuple[int, ...]]
     accounts: dict[str, int]
 
 
@@ -71,6 +56,11 @@ def of_stream(stream_id: int, version: int) -> StreamTerms:
     return kept[1]
 
 
+def fresh(stream_id: int) -> StreamTerms:
+    """The terms of a stream read anew and kept for nobody: for whoever may change them, or be rolled back."""
+    return _read(stream_id)
+
+
 def forget() -> None:
     """Drop what is kept, as after any error: the next batch reads everything anew."""
     _KEPT.clear()
@@ -78,61 +68,52 @@ def forget() -> None:
 
 def _read(stream_id: int) -> StreamTerms:
     home = the_property()
-    link = link_definition(stream_id)
-    link_terms = None
-    if link is not None:
-        editions = {link.paytable_code: progressive_paytable.read(link.paytable_definition)}
-        link_terms = floor.link_terms(link.definition, editions)
-    tables = models.Table.objects.filter(stream_id=stream_id).prefetch_related("terms__paytables__edition")
-    stream_code = link.code if link else None
-    found = {}
-    for table in tables:
-        found[table.pk] = TableInForce(
-            id=table.pk,
-            code=table.code,
-            is_open=table.state == models.Table.State.OPEN,
-            opened_at=table.opened_at,
-            editions=tuple(_edition(table, terms, link_terms) for terms in table.terms.all()),
-        )
-        stream_code = stream_code or table.code
+    house = house_of(stream_id)
+    code = next(iter(house.links), None)
+    ids = dict(models.Table.objects.filter(code__in=house.tables).values_list("code", "id"))
+    rows = models.TableTerms.objects.filter(table__code__in=house.tables).order_by("table_id", "in_force")
+    terms_ids: dict[str, tuple[int, ...]] = {}
+    for table, terms_id in rows.values_list("table__code", "id"):
+        terms_ids[table] = (*terms_ids.get(table, ()), terms_id)
     return StreamTerms(
-        stream=stream_code or "",
+        stream=code or next(iter(house.tables), ""),
         zone=ZoneInfo(home.time_zone),
         day_starts=home.gaming_day_starts,
-        link=link.code if link else None,
-        link_terms=link_terms,
-        link_is_open=link is not None and link.is_open,
-        levels=link.level_ids if link else {},
-        tables=found,
+        house=house,
+        link=code,
+        levels=level_ids(code) if code else {},
+        tables={table_id: table for table, table_id in ids.items()},
+        table_ids=ids,
+        terms_ids=terms_ids,
         accounts=account_ids(),
     )
 
 
-def _edition(table: models.Table, terms: models.TableTerms, link: LinkTerms | None) -> TermsInForce:
-    return TermsInForce(
-        id=terms.pk, since=terms.in_force.lower, until=terms.in_force.upper, terms=rules_terms(table, terms, link)
-    )
+def house_of(stream_id: int, *, before: int | None = None) -> House:
+    """The link and tables of a stream as its events make them, or as its events before a sequence do.
+
+    Its meters are those it opened with. What the first version had installed on a link without an event is known from the
+    beginning: a migration found it and put it on record.
+    """
+    definitions = paytable_definitions()
+    house = House({}, {}, paytables={code: progressive_paytable.read(each) for code, each in definitions.items()})
+    for event in documented(stream_id, TERMS):
+        if before is None or event.sequence < before or _found(event):
+            house.change(changes_of(event, definitions))
+    return house
 
 
-def rules_terms(table: models.Table, terms: models.TableTerms, link: LinkTerms | None) -> floor.TableTerms:
-    """Stored terms of a table in the form that the rules take, read by the same reader as a floor file."""
-    offered = {row.wager: row.edition for row in terms.paytables.all()}
-    definition: dict[str, Any] = {
-        "code": table.code,
-        "game": table.game,
-        "seats": terms.seats,
-        "decks": table.decks,
-        "minimum_cents": terms.minimum_cents,
-        "maximum_cents": terms.maximum_cents,
-        "paytables": {wager: edition.code for wager, edition in offered.items()},
-        "terms": terms.terms,
-    }
-    links = {}
-    if link is not None:
-        definition["link"] = link.code
-        links[link.code] = link
-    editions = {edition.code: paytables.read(edition.definition) for edition in offered.values()}
-    return floor.table_terms(definition, links, editions)
+def changes_of(event: Documented, definitions: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """The editions of terms, states and membership that an event introduced."""
+    result = msgspec.json.decode(event.result)
+    if event.rules == FIRST:
+        return first_changes(result, definitions, event.recorded_at.isoformat())
+    changes: list[dict[str, Any]] = result.get("changes", [])
+    return changes
+
+
+def _found(event: Documented) -> bool:
+    return event.kind == INSTALLED and bool(msgspec.json.decode(event.cause)["payload"].get("found"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +122,24 @@ class Standing:
 
     table_id: int
     stream_id: int
-    terms: floor.TableTerms
+    terms: TableTerms
 
 
 def now_in_force() -> dict[str, Standing]:
-    """Every table by its code, with the terms in force now."""
+    """Every table by its code, with what messages are read by; the stream is the one its next message belongs on."""
     found = {}
-    versions = models.Table.objects.values_list("stream_id", "stream__terms_version").distinct()
-    for stream_id, version in versions:
-        for table in of_stream(stream_id, version).tables.values():
-            found[table.code] = Standing(table.id, stream_id, table.editions[-1].terms)
+    for stream_id, version, tables in _streams():
+        doors = of_stream(stream_id, version).house.doors
+        for code, table_id in tables:
+            if code in doors:
+                found[code] = Standing(table_id, stream_id, doors[code])
     return found
+
+
+def _streams() -> Iterator[tuple[int, int, list[tuple[str, int]]]]:
+    tables: dict[tuple[int, int], list[tuple[str, int]]] = {}
+    rows = models.Table.objects.order_by("code").values_list("stream_id", "stream__terms_version", "code", "id")
+    for stream_id, version, code, table_id in rows:
+        tables.setdefault((stream_id, version), []).append((code, table_id))
+    for (stream_id, version), found in tables.items():
+        yield stream_id, version, found

@@ -17,8 +17,9 @@ import pytest
 from django.db import connection, connections, transaction
 
 from devices import tasks
-from devices.services import inbox, intake, verification
-from devices.services.verification import verify_stream
+from devices.audit import verification
+from devices.audit.verification import verify_stream
+from devices.services import inbox, intake
 from devices.simulator.floor import FIRST_DEAL, Play
 from devices.simulator.irregularities import Rates
 from jackpot.services import listening

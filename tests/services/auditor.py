@@ -33,19 +33,31 @@ def chain_holds(stream_id: int, code: str, next_sequence: int, head: bytes) -> N
     previous = bytes(32)
     expected = 0
     for row in rows(
-        """SELECT sequence, kind, subject, gaming_date, recorded_at, message_digest, result_digest, previous, hash
-        FROM accounting_event WHERE stream_id = %s ORDER BY sequence""",
+        """SELECT event.sequence, event.kind, event.subject, gaming_date, recorded_at, rules, received_at, device_id,
+            message_digest, result_digest, previous, hash
+        FROM accounting_event event
+        LEFT JOIN tables_round round ON event.kind = 'round' AND round.stream_id = event.stream_id
+            AND round.sequence = event.sequence
+        LEFT JOIN devices_message message ON message.id = round.message_id
+        WHERE event.stream_id = %s ORDER BY event.sequence""",
         stream_id,
     ):
-        sequence, kind, subject, day, recorded_at = row[:5]
-        message_digest, result_digest, before, hashed = (bytes(part) for part in row[5:])
+        sequence, kind, subject, day, recorded_at, rules, received_at, device_id = row[:8]
+        message_digest, result_digest, before, hashed = (bytes(part) for part in row[8:])
         assert sequence == expected, f"{code}: {sequence} follows {expected - 1}"
         assert before == previous, f"{code} {sequence}: not chained to the event before"
-        micro = round((recorded_at - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * MILLION)
-        heading = f"{code}\n{sequence}\n{kind}\n{subject}\n{day.isoformat()}\n{micro}"
+        heading = f"{code}\n{sequence}\n{kind}\n{subject}\n{day.isoformat()}\n{micros(recorded_at)}"
+        if rules > 1:
+            received = "-" if received_at is None else micros(received_at)
+            heading += f"\n{rules}\n{received}\n{'-' if device_id is None else device_id}"
         assert hashed == sha256(previous + message_digest + result_digest + heading.encode()).digest(), (code, sequence)
         previous, expected = hashed, expected + 1
     assert (next_sequence, head) == (expected, previous), f"{code}: the head is not the last event"
+
+
+def micros(at: datetime) -> int:
+    """Microseconds since 1970 UTC."""
+    return round((at - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * MILLION)
 
 
 def totals_are_the_transfers() -> None:

@@ -14,11 +14,13 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from devices import posting
+from devices.audit.verification import Counts, streams, verify_stream, verify_the_rest
 from devices.services import directory, inbox, intake
 from devices.services.directory import Caller
 from devices.services.inbox import Verdict
-from devices.services.inbox_check import verify_inbox
-from devices.services.verification import Counts, streams, verify_stream
+from jackpot.rules.decision import Act
+from jackpot.services import acts as jackpot_acts
+from tables.services import acts as table_acts
 from tables.services import terms
 
 OPENED = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
@@ -221,7 +223,7 @@ def verify() -> Counts:
     counts = Counts()
     for stream_id, _, _ in streams():
         counts.add(verify_stream(stream_id))
-    counts.add(verify_inbox())
+    counts.add(verify_the_rest())
     return counts
 
 
@@ -258,6 +260,13 @@ class House:
         self.post(*messages, at=at)
         self.settle(at)
         return [self.settlement(sent) for sent in messages]
+
+    def act(self, name: str, subject: str, *, at: datetime | None = None, **payload: Any) -> tuple[str, int]:
+        """Have an act performed as the office would, with nobody to ask; its stream and sequence."""
+        now = at or self.now
+        app = jackpot_acts if name.startswith(("level.", "link.", "hit.")) else table_acts
+        with transaction.atomic():
+            return app.perform(Act(name, subject, now.isoformat(), payload), at=now, by="tester")
 
     def settlement(self, sent: Message) -> Message:
         """What a posted message came to."""

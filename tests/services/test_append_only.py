@@ -11,6 +11,7 @@ from tests.services.house import ALONE, TWIN, House, message, refused_by, rows, 
 APPEND_ONLY = (
     "accounting_account",
     "accounting_auditrecord",
+    "accounting_document",
     "accounting_event",
     "accounting_transfer",
     "devices_message",

@@ -54,18 +54,22 @@ def messages(at: Ledger) -> list[models.Model]:
 
 def references(at: Ledger) -> list[models.Model]:
     digest = sha256(canonical(SENT)).digest()
-    return [Reference(table_id=at.table_id, reference="R-1", digest=digest, message=at.message)]
+    return [
+        Reference(
+            table_id=at.table_id, reference="R-1", digest=digest, message=at.message, received_at=RECEIVED, device_id=1
+        )
+    ]
 
 
 def events(at: Ledger) -> list[models.Model]:
     opening = Event.objects.get(stream=at.stream, sequence=0)
     message_digest, result_digest = sha256(canonical(SENT)).digest(), sha256(at.settlement).digest()
     micro = round((RECEIVED - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000_000)
-    heading = f"ms-mg01\n1\nround\nMS-101/R-1\n2026-11-27\n{micro}".encode()
+    heading = f"ms-mg01\n1\nround\nMS-101/R-1\n2026-11-27\n{micro}\n2\n{micro}\n1".encode()
     return [
         Event(
-            stream=at.stream, sequence=1, kind=Event.Kind.ROUND, subject="MS-101/R-1", gaming_date=DAY,
-            recorded_at=RECEIVED, message_digest=message_digest, result_digest=result_digest,
+            stream=at.stream, sequence=1, kind="round", subject="MS-101/R-1", gaming_date=DAY,
+            recorded_at=RECEIVED, rules=2, message_digest=message_digest, result_digest=result_digest,
             previous=bytes(opening.hash),
             hash=sha256(bytes(opening.hash) + message_digest + result_digest + heading).digest(),
         )
@@ -73,14 +77,14 @@ def events(at: Ledger) -> list[models.Model]:
 
 
 MOVEMENTS = [
-    ("table:MS-101:inventory", "wagers", 15_200, Transfer.Reason.WAGER),
-    ("fixed_pays", "table:MS-101:inventory", 5_010_000, Transfer.Reason.FIXED_PAY),
-    ("envy", "awards_payable", 100_000, Transfer.Reason.ENVY),
-    ("contribution_expense", "level:ms-mg01/major:liability", 34, Transfer.Reason.CONTRIBUTION),
-    ("contribution_expense", "level:ms-mg01/major:reserve", 6, Transfer.Reason.CONTRIBUTION),
-    ("level:ms-mg01/major:liability", "awards_payable", 1_000_034, Transfer.Reason.AWARD),
-    ("level:ms-mg01/major:reserve", "level:ms-mg01/major:liability", 6, Transfer.Reason.SEED),
-    ("seed_expense", "level:ms-mg01/major:liability", 999_994, Transfer.Reason.SEED),
+    ("table:MS-101:inventory", "wagers", 15_200, "wager"),
+    ("fixed_pays", "table:MS-101:inventory", 5_010_000, "fixed_pay"),
+    ("envy", "awards_payable", 100_000, "envy"),
+    ("contribution_expense", "level:ms-mg01/major:liability", 34, "contribution"),
+    ("contribution_expense", "level:ms-mg01/major:reserve", 6, "contribution"),
+    ("level:ms-mg01/major:liability", "awards_payable", 1_000_034, "award"),
+    ("level:ms-mg01/major:reserve", "level:ms-mg01/major:liability", 6, "seed"),
+    ("seed_expense", "level:ms-mg01/major:liability", 999_994, "seed"),
 ]
 
 
@@ -214,9 +218,12 @@ def test_a_held_round_is_what_the_models_would_have_written(house: House) -> Non
         "round": "R-1", "table": LINKED, "outcome": "held", "reasons": ["duplicate_card"], "players": 1,
         "seats": [], "awards": [], "meters": [],
     }  # fmt: skip
+    micro = [round((at - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000_000) for at in (DEALT, RECEIVED)]
+    heading = f"{Message.objects.get().pk}\n{micro[0]}\n{micro[1]}\n"
     hold = Hold(
         message_id=Message.objects.get().pk, table_id=house.table(LINKED), reference="R-1", reasons=["duplicate_card"],
         settlement=canonical(settlement), dealt_at=DEALT, held_at=RECEIVED,
+        seal=sha256(sha256(canonical(settlement)).digest() + heading.encode()).digest(),
     )  # fmt: skip
     run("SET LOCAL session_replication_role = replica")
     run("DELETE FROM tables_hold")

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from devices.services import directory
 from tests.services import auditor
 from tests.services.house import (
     LINKED,
@@ -156,29 +155,8 @@ NEW_MINIMUM = datetime(2026, 11, 28, 2, 0, tzinfo=UTC)  # 21:00 of the house on 
 @pytest.fixture
 def raised(house: House) -> House:
     """The minimum of a table was raised from $10 to $25 at 21:00."""
-    raise_minimum(LINKED, 2_500, NEW_MINIMUM)
+    house.act("table.terms", LINKED, at=NEW_MINIMUM, minimum_cents=2_500)
     return house
-
-
-def raise_minimum(table: str, cents: int, at: datetime) -> None:
-    """Let other terms follow those in force."""
-    ((old,),) = rows(
-        "SELECT terms.id FROM tables_tableterms terms JOIN tables_table tabl ON tabl.id = table_id"
-        " WHERE tabl.code = %s AND upper_inf(in_force)", table,
-    )  # fmt: skip
-    run("UPDATE tables_tableterms SET in_force = tstzrange(lower(in_force), %s) WHERE id = %s", at, old)
-    new = value(
-        """INSERT INTO tables_tableterms (table_id, game, in_force, seats, minimum_cents, maximum_cents, terms)
-        SELECT table_id, game, tstzrange(%s, NULL), seats, %s, maximum_cents, terms FROM tables_tableterms WHERE id = %s
-        RETURNING id""",
-        at, cents, old,
-    )  # fmt: skip
-    run(
-        """INSERT INTO tables_tablepaytable (terms_id, game, seats, wager, edition_id)
-        SELECT %s, game, seats, wager, edition_id FROM tables_tablepaytable WHERE terms_id = %s""", new, old,
-    )  # fmt: skip
-    run("UPDATE accounting_stream SET terms_version = terms_version + 1 WHERE code = 'ms-mg01'")
-    directory.forget()
 
 
 def terms_of(reference: str) -> int:

@@ -213,8 +213,7 @@ def test_streams_that_wait_longest_come_first(house: House) -> None:
 
 @pytest.mark.parametrize("seats", [[seat(1, "3s 7d", progressive=100)], [seat(1, "3s 7d")]], ids=["with", "without"])
 def test_a_closed_link_holds_progressive_wagers_alone(seats: list[dict[str, object]], house: House) -> None:
-    run("UPDATE jackpot_link SET state = 'closed' WHERE code = 'ms-mg01'")
-    run("UPDATE accounting_stream SET terms_version = terms_version + 1 WHERE code = 'ms-mg01'")
+    house.suspend("ms-mg01")
     sent = message("R-1", *seats)
     house.play(sent)
     wagered = "progressive" in str(seats)
@@ -223,8 +222,7 @@ def test_a_closed_link_holds_progressive_wagers_alone(seats: list[dict[str, obje
 
 
 def test_a_closed_table_holds_its_rounds_and_no_others(house: House) -> None:
-    run("UPDATE tables_table SET state = 'closed' WHERE code = %s", LINKED)
-    run("UPDATE accounting_stream SET terms_version = terms_version + 1 WHERE code = 'ms-mg01'")
+    house.act("table.close", LINKED, at=DEALT)
     closed, open_, faulty = message("R-1"), message("R-1", table=NEIGHBOUR), message("R-2", seat(1, "3s 3s"))
     house.play(closed, open_, faulty)
     assert house.outcome(closed) == ("held", ["table_closed"])

@@ -5,18 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from tables.services import rounds, terms
-from tests.services.house import LINKED, House, message, run, seat
-
-
-def close_table(*, moving: bool) -> None:
-    """Close a table; with `moving` the stream's version says so, as whoever changes terms must."""
-    run("UPDATE tables_table SET state = 'closed' WHERE code = %s", LINKED)
-    if moving:
-        run("UPDATE accounting_stream SET terms_version = terms_version + 1 WHERE code = 'ms-mg01'")
+from tests.services.house import DEALT, LINKED, House, message, seat
 
 
 def test_kept_terms_cost_no_query(house: House) -> None:
@@ -47,22 +40,36 @@ def test_a_batch_costs_the_same_statements_whatever_its_size(house: House) -> No
 def test_terms_are_read_anew_when_their_version_moves(house: House) -> None:
     before, after = message("R-1"), message("R-2")
     house.play(before)
-    close_table(moving=False)
-    house.play(unseen := message("R-1b"))
-    assert house.outcome(unseen) == ("settled", []), "the version did not move: what is kept counts"
-    run("UPDATE accounting_stream SET terms_version = terms_version + 1 WHERE code = 'ms-mg01'")
+    kept = terms._KEPT[house.stream("ms-mg01")]
+    house.play(message("R-1b"))
+    assert terms._KEPT[house.stream("ms-mg01")] is kept, "the version did not move: what is kept counts"
+    house.act("table.close", LINKED, at=DEALT)
     house.play(after)
     assert house.outcome(after) == ("held", ["table_closed"])
+    assert terms._KEPT[house.stream("ms-mg01")] is not kept
 
 
 def test_only_the_stream_whose_terms_moved_is_read_anew(house: House) -> None:
     house.play(message("R-1"), message("R-1", seat(1, "3s 7d", progressive=500), table="TW-201"))
     kept = dict(terms._KEPT)
-    close_table(moving=True)
+    house.act("table.close", LINKED, at=DEALT)
     house.play(message("R-2"), message("R-2", seat(1, "3s 7d", progressive=500), table="TW-201"))
     twin, mg = house.stream("twin"), house.stream("ms-mg01")
     assert terms._KEPT[twin] is kept[twin]
     assert terms._KEPT[mg][1] is not kept[mg][1]
+
+
+def test_an_act_that_is_rolled_back_leaves_nothing_kept(house: House) -> None:
+    """Versions are used again after a rollback: whoever kept the terms of one that never was would settle by them."""
+    house.play(message("R-1"))
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        house.act("table.close", LINKED, at=DEALT)
+        raise ZeroDivisionError
+    house.play(sent := message("R-2"))
+    assert house.outcome(sent) == ("settled", [])
+    house.act("table.terms", LINKED, at=DEALT, minimum_cents=2_500)
+    house.play(sent := message("R-3"))
+    assert house.outcome(sent) == ("held", ["wager_not_allowed"])
 
 
 def test_nothing_is_kept_after_a_database_error(house: House) -> None:

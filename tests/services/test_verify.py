@@ -10,8 +10,8 @@ from string import Template
 import pytest
 from django.core.management import call_command
 
-from devices.services import verification
-from devices.services.verification import Difference
+from devices.audit import verification
+from devices.audit.verification import Difference
 from tests.services.house import RECEIVED, House, run, value, verify
 from tests.services.played import tamper
 
@@ -52,7 +52,24 @@ TAMPERING = {
     "why a round is held": (
         "UPDATE tables_hold SET reasons = '{wrong_card_count}',"
         " settlement = replace(convert_from(settlement, 'UTF8'), 'duplicate_card', 'wrong_card_count')::bytea",
+        "held message $held (R-4): seal of its times, error and settlement:",
+    ),
+    "why a round is held, sealed anew": (
+        "UPDATE tables_hold SET reasons = '{wrong_card_count}', settlement = changed.settlement,"
+        " seal = sha256(sha256(changed.settlement) || convert_to(message_id || E'\\n'"
+        " || (extract(epoch FROM dealt_at) * 1000000)::bigint || E'\\n'"
+        " || (extract(epoch FROM held_at) * 1000000)::bigint || E'\\n' || error, 'UTF8'))"
+        " FROM (SELECT replace(convert_from(settlement, 'UTF8'), 'duplicate_card', 'wrong_card_count')::bytea AS settlement"
+        " FROM tables_hold) changed",
         "held message $held (R-4): why it is held:",
+    ),
+    "when a round was held": (
+        "UPDATE tables_hold SET held_at = held_at + interval '1 microsecond'",
+        "held message $held (R-4): seal of its times, error and settlement:",
+    ),
+    "when a held round was dealt": (
+        "UPDATE tables_hold SET dealt_at = dealt_at - interval '1 second'",
+        "held message $held (R-4): seal of its times, error and settlement:",
     ),
     "the reasons of a hold": (
         "UPDATE tables_hold SET reasons = '{table_closed}'",
@@ -281,20 +298,147 @@ TAMPERING = {
     ),
     "the terms themselves": (
         "UPDATE tables_tableterms SET minimum_cents = 1500 WHERE table_id = $table",
-        "stream ms-mg01, sequence 1 (MS-101/R-1): settlement:",
+        "stream ms-mg01: table MS-101, terms 1: minimum_cents:",
+    ),
+    "a term of a table": (
+        "UPDATE tables_tableterms SET terms = terms || '{\"limit_scope\": \"all_fixed_odds\"}' WHERE table_id = $table",
+        "stream ms-mg01: table MS-101, terms 1, terms: limit_scope:",
+    ),
+    "when a table was opened": (
+        "UPDATE tables_table SET opened_at = opened_at - interval '1 day' WHERE id = $table",
+        "stream ms-mg01: table MS-101: opened at:",
+    ),
+    "a table that is closed without an event": (
+        "UPDATE tables_table SET state = 'closed' WHERE id = $table",
+        "stream ms-mg01: table MS-101: state:",
+    ),
+    "a table taken off its link": (
+        "UPDATE tables_table SET link_id = NULL, link_paytable_id = NULL WHERE id = $table",
+        "stream ms-mg01: table MS-101: link:",
+    ),
+    "the edition that a wager pays by": (
+        "UPDATE tables_tablepaytable SET edition_id = (SELECT id FROM tables_wageredition WHERE code = '3cs-04')"
+        " WHERE wager = 'three_card_bonus' AND terms_id IN (SELECT id FROM tables_tableterms WHERE table_id = $table)",
+        "stream ms-mg01: table MS-101, terms 1, paytables: three_card_bonus:",
+    ),
+    "a link that is closed without an event": (
+        "UPDATE jackpot_link SET state = 'closed' WHERE code = 'ms-mg01'",
+        "stream ms-mg01: link: state:",
+    ),
+    "the name of a link": (
+        "UPDATE jackpot_link SET name = 'Mine' WHERE code = 'ms-mg01'",
+        "stream ms-mg01: link: name:",
+    ),
+    "when a link was opened": (
+        "UPDATE jackpot_link SET opened_at = opened_at - interval '1 day' WHERE code = 'ms-mg01'",
+        "stream ms-mg01: link: opened at:",
+    ),
+    "how likely a level is hit": (
+        "UPDATE jackpot_levelterms SET hit_numerator = hit_numerator + 1 WHERE level_id = $major",
+        "stream ms-mg01: link, levels, major 1: odds:",
     ),
     "the rate of a level": (
         "UPDATE jackpot_levelterms SET rate_ppm = rate_ppm + 1 WHERE level_id = $major",
-        "stream ms-mg01, sequence 0 (ms-mg01): definition it opened with:",
+        "stream ms-mg01: link, levels, major 1: rate_ppm:",
     ),
     "a row of a paytable": (
         "UPDATE jackpot_progressiveedition SET definition = jsonb_set(definition, '{rows,1,share_ppm}', '200000')"
         " WHERE code = 'ms-mg-01'",
-        "stream ms-mg01, sequence 2 (MS-101/R-2): settlement:",
+        "paytable edition ms-mg-01: digest of its definition:",
+    ),
+    "a paytable that no link opened with": (
+        "UPDATE tables_wageredition SET definition = jsonb_set(definition, '{rows,0,odds}', '41') WHERE code = '3cs-02'",
+        "paytable edition 3cs-02: digest of its definition:",
+    ),
+    "the digest of a paytable": (
+        "UPDATE tables_wageredition SET digest = sha256('x') WHERE code = '3cs-02'",
+        "paytable edition 3cs-02: digest of its definition:",
+    ),
+    "the game of a paytable": (
+        "UPDATE jackpot_progressivegame SET game = 'let-it-ride' WHERE edition_id ="
+        " (SELECT id FROM jackpot_progressiveedition WHERE code = 'two-prizes')",
+        "paytable edition two-prizes: games:",
+    ),
+    "the wager of a paytable": (
+        "UPDATE jackpot_progressiveedition SET wager_cents = 501 WHERE code = 'two-prizes'",
+        "paytable edition two-prizes: wager:",
+    ),
+    "the owner of an account": (
+        "UPDATE accounting_account SET owner = 'MS-109' WHERE code = 'table:MS-101:inventory'",
+        "account table:MS-101:inventory: kind and owner:",
+    ),
+    "the kind of an account": (
+        "UPDATE accounting_account SET kind = 'revenue', owner = 'x' WHERE code = 'cage'",
+        "account cage: kind and owner:",
+    ),
+    "an account beside the chart": (
+        "INSERT INTO accounting_account (id, code, kind, owner) VALUES (4711, 'mine', 'cage', 'me')",
+        "chart of accounts: accounts:",
+    ),
+    "when the gaming day begins": (
+        "UPDATE accounting_property SET gaming_day_starts = '05:59'",
+        "property: gaming_day_starts:",
+    ),
+    "a step of a hit that nobody took": (
+        "INSERT INTO jackpot_hitstep (state, at, by, note, hit_id) SELECT 'paid', detected_at, 'me', '', id"
+        " FROM jackpot_hit WHERE link_id = $link AND sequence = 5",
+        "hit ms-mg01-000003: steps:",
+    ),
+    "an event beyond the head": (
+        "INSERT INTO accounting_event SELECT (jsonb_populate_record(e, '{\"sequence\": 6}')).* FROM accounting_event e"
+        " WHERE stream_id = $stream AND sequence = 5",
+        "stream ms-mg01: events after the last event:",
+    ),
+    "a payout under a stream that does not exist": (
+        "INSERT INTO tables_payout SELECT (jsonb_populate_record(p, '{\"stream_id\": 4711}')).* FROM tables_payout p"
+        " WHERE stream_id = $stream AND sequence = 5 AND kind = 'envy'",
+        "payout of stream 4711, sequence 5: its stream:",
+    ),
+    "a transfer under a stream that does not exist": (
+        "INSERT INTO accounting_transfer SELECT (jsonb_populate_record(t, '{\"stream_id\": 4711}')).*"
+        " FROM accounting_transfer t WHERE stream_id = $stream AND sequence = 5 AND line = 1",
+        "transfer of stream 4711, sequence 5: its stream:",
+    ),
+    "an event under a stream that does not exist": (
+        "INSERT INTO accounting_event SELECT (jsonb_populate_record(e, '{\"stream_id\": 4711}')).* FROM accounting_event e"
+        " WHERE stream_id = $stream AND sequence = 5",
+        "event of stream 4711, sequence 5: its stream:",
+    ),
+    "the cause of an opening": (
+        "UPDATE accounting_document SET cause = cause || ' '::bytea WHERE stream_id = $stream AND sequence = 0",
+        "stream ms-mg01, sequence 0 (ms-mg01): digest of the cause in the event:",
+    ),
+    "the result of an opening": (
+        "UPDATE accounting_document SET result = result || ' '::bytea WHERE stream_id = $stream AND sequence = 0",
+        "stream ms-mg01, sequence 0 (ms-mg01): digest of the result in the event:",
+    ),
+    "the documents of an opening": (
+        "DELETE FROM accounting_document WHERE stream_id = $stream AND sequence = 0",
+        "stream ms-mg01, sequence 0 (ms-mg01): documents of the event:",
+    ),
+    "the rules edition of an event": (
+        "UPDATE accounting_event SET rules = 1 WHERE stream_id = $stream AND sequence = 2",
+        "stream ms-mg01, sequence 2 (MS-101/R-2): hash of the event:",
+    ),
+    "the device of a message": (
+        "UPDATE devices_message SET device_id = 2 WHERE reference = 'R-6'",
+        "stream ms-mg01, sequence 5 (MS-102/R-6): hash of the event:",
+    ),
+    "the device of a held message": (
+        "UPDATE devices_message SET device_id = 2 WHERE reference = 'R-4'",
+        "message $held (R-4): reference and message:",
+    ),
+    "when a held message was received": (
+        "UPDATE devices_message SET received_at = received_at + interval '1 second' WHERE reference = 'R-4'",
+        "message $held (R-4): reference and message:",
+    ),
+    "when a waiting message was received": (
+        "UPDATE devices_message SET received_at = received_at + interval '1 second' WHERE reference = 'R-7'",
+        "message $waiting (R-7): reference and message:",
     ),
     "when a round was received": (
         "UPDATE devices_message SET received_at = '2026-11-20T00:00:00Z' WHERE id = $first",
-        "stream ms-mg01, sequence 1 (MS-101/R-1): gaming day:",
+        "stream ms-mg01, sequence 1 (MS-101/R-1): hash of the event:",
     ),
     "when a round was dealt": (
         "UPDATE tables_round SET dealt_at = dealt_at + interval '1 second' WHERE reference = 'R-6'",

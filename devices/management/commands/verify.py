@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from devices.services.verification import Difference, ProcessDied, streams, verify
+from devices.audit.verification import Difference, ProcessDied, streams, verify
 
 WORTH_IT = 10_000
 """Events from which on the start of further processes, half a second each, is soon made up for."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from accounting import models as accounting
-from tests.services.attempts.rows import DIGEST, against, new_event, new_transfer
+from tests.services.attempts.rows import DIGEST, against, new_event, new_transfer, the_stream
 from tests.services.house import (
     House,
     run,
@@ -41,6 +41,36 @@ def _round_number_nought(house: House) -> object:
 @against("an_event_is_on_a_stream")
 def _event_on_no_stream(house: House) -> object:
     return new_event(stream_id=999_999)
+
+
+@against("an_event_is_of_a_known_kind")
+def _event_of_another_kind(house: House) -> object:
+    return new_event(kind="party")
+
+
+@against("an_event_names_its_rules_edition")
+def _event_under_no_rules(house: House) -> object:
+    return new_event(rules=0)
+
+
+@against("an_event_that_is_no_messages_has_a_document")
+def _act_without_documents(house: House) -> object:
+    return new_event(kind="level.adjust")
+
+
+@against("a_document_belongs_to_an_event")
+def _documents_of_nothing(house: House) -> object:
+    return accounting.Document.objects.create(stream=the_stream(), sequence=4711, cause=b"{}", result=b"{}")
+
+
+@against("an_account_is_of_the_chart")
+def _account_beside_the_chart(house: House) -> object:
+    return accounting.Account.objects.create(code="bribes", kind="bribes")
+
+
+@against("a_transfer_has_a_reason_of_the_list")
+def _moved_for_no_reason(house: House) -> object:
+    return new_transfer(reason="because")
 
 
 @against("an_owner_has_one_account_of_a_kind")

@@ -59,7 +59,8 @@ def new_event(**changes: Any) -> accounting.Event:
     stream = the_stream()
     values: dict[str, Any] = {
         "stream": stream, "sequence": stream.next_sequence, "kind": "round", "subject": "x", "gaming_date": DAY,
-        "recorded_at": RECEIVED, "message_digest": DIGEST, "result_digest": DIGEST, "previous": DIGEST, "hash": DIGEST,
+        "recorded_at": RECEIVED, "rules": 2, "message_digest": DIGEST, "result_digest": DIGEST, "previous": DIGEST,
+        "hash": DIGEST,
     }  # fmt: skip
     return accounting.Event.objects.create(**values | changes)
 
@@ -155,7 +156,7 @@ def new_payout(**changes: Any) -> tables.Payout:
 def new_hold(**changes: Any) -> tables.Hold:
     values: dict[str, Any] = {
         "table": the_table(LINKED), "reference": "by hand", "reasons": ["duplicate_card"], "settlement": b"{}",
-        "dealt_at": DEALT, "held_at": RECEIVED,
+        "dealt_at": DEALT, "held_at": RECEIVED, "seal": DIGEST,
     }  # fmt: skip
     if "message_id" not in changes:
         values["message_id"] = new_message().pk

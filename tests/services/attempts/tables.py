@@ -178,6 +178,11 @@ def _round_without_message(house: House) -> object:
     return new_round(message_id=999_999)
 
 
+@against("a_hold_is_for_reasons_of_the_list")
+def _held_for_no_known_reason(house: House) -> object:
+    return new_hold(reasons=["whim"])
+
+
 @against("a_hold_has_a_reason")
 def _held_for_nothing(house: House) -> object:
     return new_hold(reasons=[])

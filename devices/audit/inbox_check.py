@@ -6,24 +6,31 @@ from typing import Any
 import msgspec
 from django.db import connection
 
+from devices.audit.findings import Counts, Difference
 from devices.posting import strict
-from devices.services.findings import Counts, Difference
 from tables.rules.door import InvalidJson
 from tables.rules.settle import settle
 from tables.services import terms
-from tables.services.rounds import dated, decode, encode
+from tables.services.recording import decode, encode
+from tables.services.rounds import dated
+from tables.services.seals import seal
 
 # What only the running house or a crash can know is not judged again.
 NOT_REPLAYED = {"link_not_open", "table_closed", "lock_mismatch", "processing_error"}
 
+# A hold that people decided has its round as well.
 ASTRAY = """
-    SELECT message.id, message.reference, count(round.message_id), count(hold.message_id), count(queued.message_id)
+    SELECT message.id, message.reference, count(DISTINCT (round.stream_id, round.sequence)),
+        count(DISTINCT hold.message_id), count(DISTINCT (queued.receipt, queued.position))
     FROM devices_message message
     LEFT JOIN tables_round round ON round.message_id = message.id
     LEFT JOIN tables_hold hold ON hold.message_id = message.id
     LEFT JOIN devices_queued queued ON queued.message_id = message.id
     GROUP BY message.id
     HAVING count(round.message_id) + count(hold.message_id) + count(queued.message_id) <> 1
+        AND NOT (count(round.message_id) = 1 AND count(hold.message_id) = 1 AND count(queued.message_id) = 0
+            AND bool_and(EXISTS (SELECT FROM accounting_event event WHERE event.stream_id = round.stream_id
+                AND event.sequence = round.sequence AND event.kind LIKE 'round.%%')))
     ORDER BY message.id LIMIT 1
 """
 UNREFERENCED = """
@@ -32,6 +39,8 @@ UNREFERENCED = """
     FULL JOIN devices_reference reference ON reference.message_id = message.id
         AND reference.table_id = message.table_id AND reference.reference = message.reference
         AND reference.kind = message.kind AND reference.digest = message.digest
+        AND reference.received_at = message.received_at
+        AND reference.device_id IS NOT DISTINCT FROM message.device_id
     WHERE message.id IS NULL OR reference.message_id IS NULL LIMIT 1
 """
 # A row whose message is gone shows that there was one.
@@ -43,7 +52,8 @@ WITHOUT_MESSAGE = """
 """
 HELD = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
-        message.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference
+        message.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference, hold.error,
+        hold.dealt_at, hold.held_at, hold.seal
     FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
     JOIN accounting_stream stream ON stream.id = message.stream_id
     WHERE message.id > %s ORDER BY message.id LIMIT 1000
@@ -99,7 +109,7 @@ def _content_digest(where: str, raw: bytes) -> bytes:
 def _check_hold(row: tuple[Any, ...]) -> None:
     (
         message_id, reference, raw, digest, received_at, table_id, stream_id, reasons, settlement, version,
-        held_table, held_reference,
+        held_table, held_reference, error, dealt_at, held_at, sealed,
     ) = row  # fmt: skip
     where = f"held message {message_id} ({reference})"
     content = _content_digest(where, bytes(raw))
@@ -107,14 +117,19 @@ def _check_hold(row: tuple[Any, ...]) -> None:
         raise Difference(where, "digest of the message", content, bytes(digest))
     if (table_id, reference) != (held_table, held_reference):
         raise Difference(where, "table and reference", (table_id, reference), (held_table, held_reference))
+    if seal(message_id, bytes(settlement), error, dealt_at, held_at) != bytes(sealed):
+        raise Difference(where, "seal of its times, error and settlement", "what they come to", bytes(sealed))
     said = msgspec.json.decode(bytes(settlement))
     if (said["round"], said["reasons"]) != (reference, reasons):
         raise Difference(where, "round and reasons", (said["round"], said["reasons"]), (reference, reasons))
     if NOT_REPLAYED & set(reasons):
         return
-    table = terms.of_stream(stream_id, version).tables[table_id]
+    in_force = terms.of_stream(stream_id, version)
     message = decode(bytes(raw))
-    edition = table.at(dated(message, received_at, table).counts_at)
-    again = settle(message, edition.terms, {}).settlement
+    table = in_force.house.tables.get(message.table)
+    if table is None or in_force.tables.get(table_id) != message.table:
+        raise Difference(where, "table on its stream", message.table, in_force.tables.get(table_id))
+    moment = dated(message, received_at, table).moment
+    again = settle(message, in_force.house.terms_of(table, moment), {}).settlement
     if encode(again) != bytes(settlement):
         raise Difference(where, "why it is held", encode(again).decode(), bytes(settlement).decode(errors="replace"))

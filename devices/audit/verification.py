@@ -20,10 +20,11 @@ from datetime import date
 from django.db import connection, transaction
 
 from accounting.rules.accounts import of_level
-from devices.services.findings import Counts, Difference, same
-from devices.services.inbox_check import verify_inbox
-from devices.services.replay import Range, Replayed, State, Sums, replay_range
-from devices.services.side_by_side import InThisProcess, Jobs, ProcessDied, in_processes
+from devices.audit.findings import Counts, Difference, same
+from devices.audit.inbox_check import verify_inbox
+from devices.audit.projections import Shown, compare_shown, compare_the_rest, shown
+from devices.audit.replay import Range, Replayed, State, Sums, replay_range
+from devices.audit.side_by_side import InThisProcess, Jobs, ProcessDied, in_processes
 from tables.services import terms
 
 __all__ = ["Counts", "Difference", "ProcessDied", "streams", "verify", "verify_stream"]
@@ -43,6 +44,7 @@ class Snapshot:
     terms_version: int
     meters: dict[str, tuple[int, ...]]
     totals: dict[tuple[str, date], tuple[int, int]]
+    shown: Shown
 
 
 def streams() -> list[tuple[int, str, int]]:
@@ -68,13 +70,20 @@ def verify(
     terms.forget()
     counts = Counts()
     with in_processes(processes) as jobs:
-        inbox = jobs.submit(verify_inbox)  # first: the server works at it while the streams are replayed
+        inbox = jobs.submit(verify_the_rest)  # first: the server works at it while the streams are replayed
         replays = deque(_begin(jobs, stream_id, size) for stream_id in stream_ids)
         while replays:
             snapshot, results = replays.popleft()
             counts.add(joined(snapshot, _awaited(results, lambda done: advance("events", done))))
         counts.add(inbox())
         advance("inbox", 1)
+    return counts
+
+
+def verify_the_rest() -> Counts:
+    """What belongs to no stream: the inbox, editions, the chart of accounts, the property, the audit trail."""
+    counts = verify_inbox()
+    compare_the_rest()
     return counts
 
 
@@ -128,7 +137,8 @@ def take_snapshot(stream_id: int) -> Snapshot:
             [stream_id],
         )
         totals = {(row[0], row[1]): (row[2], row[3]) for row in cursor.fetchall()}
-    return Snapshot(stream[0], stream[1], stream[2], bytes(stream[3]), stream[4], meters, totals)
+        rows = shown(stream_id)
+    return Snapshot(stream[0], stream[1], stream[2], bytes(stream[3]), stream[4], meters, totals, rows)
 
 
 def cut(stream: Snapshot, size: int) -> Iterator[Range]:
@@ -157,7 +167,6 @@ def _handed_over(stream: Snapshot, reached: State, began: State) -> None:
     same(where, "hash that a range begins with", reached.head, began.head)
     same(where, "meters that a range begins with", reached.meters, began.meters)
     same(where, "next hit that a range begins with", reached.next_hit, began.next_hit)
-    same(where, "last round before a range", reached.last_round, began.last_round)
 
 
 # Compared with the stream as it stands in the same statement: a service that goes on settling is not in the way.
@@ -170,9 +179,13 @@ BEYOND = """
         least((SELECT min(sequence) FROM accounting_transfer WHERE stream_id = stream.id AND sequence < 0),
             (SELECT min(sequence) FROM accounting_transfer WHERE stream_id = stream.id AND sequence >= next_sequence)),
         (SELECT min(sequence) FROM jackpot_hit hit JOIN jackpot_link link ON link.id = hit.link_id
-            WHERE link.stream_id = stream.id AND (sequence < 0 OR sequence >= next_sequence))
+            WHERE link.stream_id = stream.id AND (sequence < 0 OR sequence >= next_sequence)),
+        (SELECT min(sequence) FROM accounting_event WHERE stream_id = stream.id AND sequence >= next_sequence),
+        (SELECT min(sequence) FROM accounting_document WHERE stream_id = stream.id AND sequence >= next_sequence)
     FROM accounting_stream stream WHERE stream.id = %s
 """
+
+BEYOND_OF = ("rounds", "payouts", "transfers", "hits", "events", "documents")
 
 
 def _nothing_beyond(stream_id: int, where: str) -> None:
@@ -180,7 +193,7 @@ def _nothing_beyond(stream_id: int, where: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(BEYOND, [stream_id])
         found = cursor.fetchone()
-    for what, sequence in zip(("rounds", "payouts", "transfers", "hits"), found, strict=True):
+    for what, sequence in zip(BEYOND_OF, found, strict=True):
         if sequence is not None:
             raise Difference(where, f"{what} after the last event", "none", f"sequence {sequence}")
 
@@ -193,7 +206,7 @@ def _compare(stream: Snapshot, reached: State, sums: Sums) -> None:
     same(where, "levels", set(reached.meters), set(stream.meters))
     for code, meter in reached.meters.items():
         sequence, *recorded = stream.meters[code]
-        same(where, f"sequence of meter {code}", reached.last_round, sequence)
+        same(where, f"sequence of meter {code}", reached.sequence, sequence)
         expected = [
             meter.value_cents, meter.residual_millionths, meter.reserve_cents, meter.reserve_residual_millionths,
             meter.overflow_cents, meter.overflow_residual_millionths,
@@ -220,3 +233,4 @@ def _compare(stream: Snapshot, reached: State, sums: Sums) -> None:
             balance = sum(total[1] - total[0] for key, total in sums.totals.items() if key[0] == account)
             same(where, f"{kind} of level {code} in the ledger against its meter", cents, balance)
     sums.counts.accounts = len({account for account, _ in expected_totals})
+    compare_shown(stream.id, stream.code, stream.next_sequence, stream.shown)

@@ -1,0 +1,75 @@
+"""The closed lists of the ledger: what kinds of events there are, and for what reasons money moves (SPEC §9, CONTRACT §7)."""
+
+from typing import Final
+
+OPENED: Final = "opened"
+ROUND: Final = "round"
+INSTALLED: Final = "table.install"
+
+KINDS: Final = (
+    OPENED,
+    ROUND,
+    "lock",
+    INSTALLED,
+    "link.open",
+    "link.suspend",
+    "link.resume",
+    "link.close",
+    "link.terms",
+    "table.join",
+    "table.leave",
+    "table.open",
+    "table.close",
+    "table.terms",
+    "level.adjust",
+    "level.transfer",
+    "hit.verify",
+    "hit.approve",
+    "hit.pay",
+    "hit.reject",
+    "payout.pay",
+    "round.release",
+    "round.correct",
+    "round.void",
+    "lock.void",
+    "day.close",
+)
+"""A message's kind, or the act's name. A link that is filed is opened by that act: its stream begins with it."""
+
+TERMS: Final = (
+    OPENED,
+    INSTALLED,
+    "link.open",
+    "link.suspend",
+    "link.resume",
+    "link.close",
+    "link.terms",
+    "table.join",
+    "table.leave",
+    "table.open",
+    "table.close",
+    "table.terms",
+)
+"""The kinds that introduce editions of terms, states or membership: what a stream knows is folded from them."""
+
+REASONS: Final = (
+    "wager",
+    "fixed_pay",
+    "envy",
+    "contribution",
+    "award",
+    "seed",
+    "top_up",
+    "overflow",
+    "rejection",
+    "void",
+    "payment",
+    "transfer",
+    "correction",
+    "boost",
+    "malfunction",
+    "over_limit",
+    "reserve_release",
+    "regulator_order",
+    "revenue_booked",
+)

@@ -1,0 +1,119 @@
+"""Reading what is recorded of some events in a row of a stream, event by event."""
+
+from collections import defaultdict
+from datetime import date, datetime
+from typing import Any, NamedTuple
+
+from django.db.models import prefetch_related_objects
+
+from accounting.services.statements import execute
+from jackpot.queries import hits_between
+
+Row = tuple[Any, ...]
+
+
+class Recorded(NamedTuple):
+    """An event with the round and the message or the documents that belong to it; what is not there is None."""
+
+    sequence: int
+    kind: str
+    subject: str
+    day: date
+    original: date | None
+    recorded_at: datetime
+    rules: int
+    message_digest: bytes
+    result_digest: bytes
+    previous: bytes
+    hash: bytes
+    message_id: int | None
+    table_id: int | None
+    terms_id: int | None
+    reference: str | None
+    outcome: str | None
+    dealt_at: datetime | None
+    settlement: bytes | None
+    received_at: datetime | None
+    raw: bytes | None
+    digest: bytes | None
+    message_table: int | None
+    message_reference: str | None
+    device_id: int | None
+    cause: bytes | None
+    result: bytes | None
+
+
+EVENTS = """
+    SELECT event.sequence, event.kind, event.subject, event.gaming_date, event.original_date, event.recorded_at,
+        event.rules, event.message_digest, event.result_digest, event.previous, event.hash,
+        round.message_id, round.table_id, round.terms_id, round.reference, round.outcome, round.dealt_at,
+        round.settlement, message.received_at, message.raw, message.digest, message.table_id, message.reference,
+        message.device_id, document.cause, document.result
+    FROM accounting_event event
+    LEFT JOIN tables_round round ON round.stream_id = event.stream_id AND round.sequence = event.sequence
+    LEFT JOIN devices_message message ON message.id = round.message_id
+    LEFT JOIN accounting_document document ON event.kind <> 'round'
+        AND document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.stream_id = %s AND event.sequence BETWEEN %s AND %s ORDER BY event.sequence
+"""
+TRANSFERS = """
+    SELECT sequence, line, debit_id, credit_id, amount_cents, reason FROM accounting_transfer
+    WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
+"""
+PAYOUTS = """
+    SELECT sequence, line, seat, kind, wager, hand, level_id, cents, table_id, dealt_at FROM tables_payout
+    WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
+"""
+NEXT_EVENT = """
+    SELECT min(sequence) FROM accounting_event WHERE stream_id = %s AND sequence >= %s AND sequence < %s
+"""
+HELD_FOR = "SELECT reasons FROM tables_hold WHERE message_id = %s"
+
+
+class InOrder:
+    """Rows that begin with the sequence of their event, in its order, taken event by event."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self._rows = rows
+        self._place = 0
+
+    def of(self, sequence: int) -> list[Row]:
+        """The rows of an event; events are asked for in their order."""
+        rows, first = self._rows, self._place
+        place, end = first, len(rows)
+        while place < end and rows[place][0] <= sequence:
+            place += 1
+        self._place = place
+        return rows[first:place]
+
+
+class Chunk:
+    """The recorded rows of some events in a row."""
+
+    def __init__(self, stream_id: int, first: int, last: int) -> None:
+        span = [stream_id, first, last]
+        self.events = execute(EVENTS, span, prepare=False)
+        self.transfers = InOrder(execute(TRANSFERS, span, prepare=False))
+        self.payouts = InOrder(execute(PAYOUTS, span, prepare=False))
+
+
+def hits_of(stream_id: int, first: int, last: int) -> dict[int, list[Any]]:
+    """The hits of a range by their event: few, so all of them at once."""
+    hits = hits_between(stream_id, first, last)
+    prefetch_related_objects(hits, "steps")
+    found: defaultdict[int, list[Any]] = defaultdict(list)
+    for hit in hits:
+        found[hit.sequence].append(hit)
+    return dict(found)
+
+
+def next_event(stream_id: int, sequence: int, before: int) -> int | None:
+    """The first event on record from a sequence on and before another."""
+    ((found,),) = execute(NEXT_EVENT, [stream_id, sequence, before])
+    return None if found is None else int(found)
+
+
+def held_for(message_id: int) -> list[str] | None:
+    """The reasons that a message was held for; None where it never was."""
+    found = execute(HELD_FOR, [message_id])
+    return list(found[0][0]) if found else None

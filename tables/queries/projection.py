@@ -1,0 +1,47 @@
+"""Tables as the database shows them, for whoever compares them with what the events say (ARCHITECTURE §3a)."""
+
+from typing import Any
+
+from tables.models import Table, WagerEdition
+
+
+def tables_shown(stream_id: int) -> dict[str, dict[str, Any]]:
+    """The tables of a stream by code: what their rows say, their terms in order with the offered editions."""
+    tables = Table.objects.filter(stream_id=stream_id).select_related("link", "link_paytable")
+    return {
+        table.code: {
+            "game": table.game,
+            "decks": table.decks,
+            "link": table.link.code if table.link else None,
+            "paytable of its link": table.link_paytable.code if table.link_paytable else None,
+            "state": table.state,
+            "opened at": table.opened_at,
+            "terms": [
+                {
+                    "from": row.in_force.lower,
+                    "until": row.in_force.upper,
+                    "game": row.game,
+                    "seats": row.seats,
+                    "minimum_cents": row.minimum_cents,
+                    "maximum_cents": row.maximum_cents,
+                    "terms": row.terms,
+                    "paytables": {
+                        offered.wager: (offered.edition.code, offered.game, offered.seats)
+                        for offered in row.paytables.all()
+                    },
+                }
+                for row in table.terms.order_by("in_force").prefetch_related("paytables__edition")
+            ],
+        }
+        for table in tables.order_by("code")
+    }
+
+
+def editions_shown() -> list[WagerEdition]:
+    """Every base and side-wager edition on record, by code."""
+    return list(WagerEdition.objects.order_by("code"))
+
+
+def table_codes() -> list[str]:
+    """The codes of all tables."""
+    return list(Table.objects.order_by("code").values_list("code", flat=True))

@@ -1,0 +1,190 @@
+"""Recording what people decide about tables and held rounds (CONTRACT §7): one event on the table's stream."""
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+import msgspec
+from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
+
+from accounting.rules import moments
+from accounting.rules.acts import ActRefused
+from accounting.rules.gaming_day import gaming_date
+from accounting.services import ledger
+from accounting.services.copying import Copying
+from accounting.services.statements import execute
+from jackpot.rules.decision import Act, Decision, cause_of
+from tables import models
+from tables.rules.deciding import RoundDecision, decide
+from tables.rules.house import House, RoundState
+from tables.rules.message import RoundMessage
+from tables.services import recording, terms
+from tables.services.recording import Booking, Incoming, decode, encode
+from tables.services.rounds import dated
+
+ROUND_ACTS = frozenset({"round.release", "round.correct", "round.void"})
+TABLE_ACTS = frozenset({"table.open", "table.close", "table.terms"})
+
+HELD = """
+    SELECT hold.message_id, hold.table_id, hold.reference, message.received_at, message.raw, message.digest,
+        message.device_id, message.stream_id, hold.reasons,
+        (SELECT outcome FROM tables_round round WHERE round.message_id = hold.message_id)
+    FROM tables_hold hold JOIN tables_table tabl ON tabl.id = hold.table_id
+    JOIN devices_message message ON message.id = hold.message_id
+    WHERE tabl.code = %s AND hold.reference = %s
+"""
+KNOWN = """
+    SELECT round.outcome FROM tables_round round JOIN tables_table tabl ON tabl.id = round.table_id
+    WHERE tabl.code = %s AND round.reference = %s
+"""
+
+
+class Held(NamedTuple):
+    """A message that was held, the stream it came on, why, and what has become of it since: held, settled or void."""
+
+    incoming: Incoming
+    stream_id: int
+    reasons: list[str]
+    outcome: str
+
+
+def held(subject: str) -> Held:
+    """The held round that `TABLE/ROUND` names. ActRefused: there is no such round, or it never was held."""
+    table, _, reference = subject.partition("/")
+    found = execute(HELD, [table, reference])
+    if found:
+        *incoming, stream_id, reasons, outcome = found[0]
+        return Held(Incoming(*incoming), stream_id, reasons, outcome or "held")
+    if settled := execute(KNOWN, [table, reference]):
+        raise ActRefused("wrong_state", detail=f"round {subject} is {settled[0][0]}, not held")
+    raise ActRefused("unknown_subject", detail=f"there is no round {subject}")
+
+
+def stream_of(act: Act) -> int:
+    """The stream that an act is recorded on. ActRefused where its subject is not there."""
+    if act.act in ROUND_ACTS:
+        return held(act.subject).stream_id
+    stream_id = models.Table.objects.filter(code=act.subject).values_list("stream_id", flat=True).first()
+    if stream_id is None:
+        raise ActRefused("unknown_subject", detail=f"there is no table {act.subject}")
+    return stream_id
+
+
+def foresee(act: Act, *, at: datetime) -> Decision:
+    """What an act would come to as its stream stands, without recording it. Raises ActRefused."""
+    stream = ledger.stream(stream_of(act))
+    book = recording.on_stream(stream, at=at)
+    if act.act in ROUND_ACTS:
+        with_precedent(act, book.house)
+    try:
+        return decide(act, book.house)
+    finally:
+        book.house.rounds.clear()
+
+
+def with_precedent(act: Act, house: House) -> Held:
+    """Let the house know of the held round that an act is about."""
+    found = held(act.subject)
+    table, _, reference = act.subject.partition("/")
+    received = moments.instant_nanoseconds(found.incoming.received_at)
+    house.rounds[table, reference] = RoundState(found.outcome, found.reasons, decode(found.incoming.raw), received)
+    return found
+
+
+def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
+    """Decide and record an act inside the caller's transaction: the stream and the sequence of its event.
+
+    `more` is kept with its cause: who asked, who approved, why. Raises ActRefused where it cannot be done.
+    """
+    stream = ledger.lock_stream(stream_of(act))
+    if act.act in ROUND_ACTS:
+        return stream.code, _decide_round(stream, act, at=at, **more)
+    act = _after_the_last_change(act, terms.house_of(stream.pk))
+    sequence, house = recording.record(stream, act, at=at, **more)
+    _project(act, house)
+    return stream.code, sequence
+
+
+def _after_the_last_change(act: Act, house: House) -> Act:
+    """The act, counting from after the table's last change: clocks of several machines may differ by a little."""
+    table = house.tables[act.subject]
+    last = max(since for changes in (table.terms, table.opens, table.links) for since, _ in changes)
+    if moments.nanoseconds(act.at) > last:
+        return act
+    later = moments.at_nanoseconds(last) + timedelta(microseconds=1)
+    return Act(act.act, act.subject, later.isoformat(), act.payload)
+
+
+def _decide_round(stream: Any, act: Act, *, at: datetime, **more: Any) -> int:
+    book = recording.on_stream(stream, at=at)
+    found = with_precedent(act, book.house)
+    incoming = found.incoming
+    try:
+        decision = decide(act, book.house)
+    finally:
+        book.house.rounds.clear()
+    assert isinstance(decision, RoundDecision), "it is about a round"
+    if decision.outcome == "held":
+        still = ", ".join(reason.replace("_", " ") for reason in decision.result["reasons"])
+        raise ActRefused("still_held", detail=f"corrected so, it would be held again: {still}")
+    message = decode(incoming.raw)
+    if act.act == "round.correct":
+        message = msgspec.convert(act.payload["message"], RoundMessage)
+    when = dated(message, incoming.received_at, book.house.tables[message.table])
+    in_force = book.in_force
+    own_day = gaming_date(when.counts_at, zone=in_force.zone, starts=in_force.day_starts)
+    named = {
+        "message": incoming.digest.hex(),
+        "received_at": incoming.received_at.isoformat(),
+        "device": incoming.device_id,
+    }
+    cause = encode(cause_of(act, **named, **more))
+    booking = Booking(*ledger.booked_on(own_day))
+    sequence = book.decided_round(act, cause, decision, incoming, when.dealt_at, booking)
+    with Copying() as copying:
+        book.send(copying)
+    book.close()
+    return sequence
+
+
+def _project(act: Act, house: House) -> None:
+    """Show in the tables of the database what the events say of a table now."""
+    table = models.Table.objects.get(code=act.subject)
+    state = house.tables[act.subject]
+    at = moments.instant(act.at)
+    now = moments.nanoseconds(act.at)
+    if act.act != "table.terms":
+        table.state = models.Table.State.OPEN if state.opens.at(now) else models.Table.State.CLOSED
+        table.save(update_fields=["state"])
+        return
+    wanted = state.terms.at(now)
+    before = table.terms.get(in_force__upper_inf=True)
+    before.in_force = DateTimeTZRange(before.in_force.lower, at)
+    before.save(update_fields=["in_force"])
+    row = models.TableTerms.objects.create(
+        table=table,
+        game=wanted.game,
+        in_force=(at, None),
+        seats=wanted.seats,
+        minimum_cents=wanted.minimum_cents,
+        maximum_cents=wanted.maximum_cents,
+        terms=asdict(wanted.terms),
+    )
+    models.TablePaytable.objects.bulk_create(
+        models.TablePaytable(
+            terms=row, game=wanted.game, seats=wanted.seats, wager=offered.wager, edition_id=offered.edition_id
+        )
+        for offered in before.paytables.all()
+    )
+
+
+def version(subject: str, *, of_table: bool) -> str | None:
+    """What changes whenever the subject does; None where there is no such subject."""
+    if of_table:
+        table = models.Table.objects.filter(code=subject).select_related("stream").first()
+        return None if table is None else f"{table.stream.code}:{table.stream.terms_version}:{table.state}"
+    try:
+        found = held(subject)
+    except ActRefused:
+        return None
+    return f"{found.outcome}:{found.incoming.digest.hex()[:16]}"

@@ -1,0 +1,225 @@
+"""Putting decisions on record on one locked stream: journal, rounds, payouts, holds, meters (ARCHITECTURE §3a).
+
+Intake batches and acts of people write by the same recorder, so that a released round leaves the very rows that it would
+have left when it came.
+"""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import msgspec
+
+from accounting.rules.events import ROUND
+from accounting.services import ledger
+from accounting.services.copying import Copying
+from accounting.services.ledger import Entry, Journal
+from jackpot.rules.decision import Act, Decision, cause_of
+from jackpot.services import meters
+from tables.models import Hold
+from tables.rules.deciding import RoundDecision, decide
+from tables.rules.house import House
+from tables.rules.message import RoundMessage
+from tables.services import terms
+from tables.services.seals import seal
+from tables.services.terms import StreamTerms
+
+if TYPE_CHECKING:
+    from accounting.models import Stream
+
+encode = msgspec.json.Encoder(order="sorted").encode
+decode = msgspec.json.Decoder(RoundMessage).decode
+
+
+class Incoming(NamedTuple):
+    """A stored message: it waits to be settled, or was held."""
+
+    message_id: int
+    table_id: int
+    reference: str
+    received_at: datetime
+    raw: bytes
+    digest: bytes
+    device_id: int | None
+
+
+class Booking(NamedTuple):
+    """The gaming day an event is booked on, and its own where that one was closed."""
+
+    day: date
+    original: date | None
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Carries meters, journal and rows from decision to decision."""
+
+    in_force: StreamTerms
+    journal: Journal
+    link: meters.LinkMeters | None
+    rounds: list[tuple[Any, ...]] = field(default_factory=list)
+    payouts: list[tuple[Any, ...]] = field(default_factory=list)
+    holds: list[Hold] = field(default_factory=list)
+    recorded: int = 0
+
+    @property
+    def house(self) -> House:
+        """The stream's house as it stands after what was recorded so far."""
+        return self.in_force.house
+
+    def round(self, decision: RoundDecision, incoming: Incoming, dealt_at: datetime, booking: Booking) -> None:
+        """Record a round that was settled or void when its message came."""
+        encoded = encode(decision.result)
+        self._round(
+            decision,
+            incoming,
+            dealt_at,
+            encoded,
+            Entry(
+                ROUND,
+                f"{self.in_force.tables[incoming.table_id]}/{incoming.reference}",
+                booking.day,
+                booking.original,
+                incoming.digest,
+                sha256(encoded).digest(),
+                decision.movements,
+                incoming.received_at,
+                incoming.device_id,
+            ),
+        )
+
+    def decided_round(
+        self, act: Act, cause: bytes, decision: RoundDecision, incoming: Incoming, dealt_at: datetime, booking: Booking
+    ) -> int:
+        """Record a held round that people have decided; its sequence."""
+        encoded = encode(decision.result)
+        entry = ledger.documented(act.act, act.subject, *booking, cause, encoded, decision.movements)
+        return self._round(decision, incoming, dealt_at, encoded, entry)
+
+    def _round(
+        self, decision: RoundDecision, incoming: Incoming, dealt_at: datetime, encoded: bytes, entry: Entry
+    ) -> int:
+        sequence = self.journal.post(entry)
+        stream_id, table_id, terms = self.journal.stream_id, incoming.table_id, decision.terms
+        assert terms is not None, "a round is decided under terms"
+        if self.link is not None:
+            self.link.apply(
+                settlement=decision.result,
+                meters=decision.meters.get(self.link.link, {}),
+                wagers=decision.progressives,
+                sequence=sequence,
+                dealt_at=dealt_at,
+                detected_at=self.journal.recorded_at,
+            )
+            self.house.links[self.link.link].next_hit = self.link.next_hit
+        self.rounds.append((
+            stream_id, sequence, incoming.message_id, table_id, self.in_force.terms_ids[terms.code][terms.edition - 1],
+            incoming.reference, decision.outcome, dealt_at, encoded,
+        ))  # fmt: skip
+        levels = self.in_force.levels
+        for line, payout in enumerate(decision.payouts, 1):
+            self.payouts.append((
+                stream_id, sequence, line, table_id, payout.seat, payout.kind, payout.wager, payout.hand,
+                levels[payout.level] if payout.level else None, payout.cents, dealt_at,
+            ))  # fmt: skip
+        self.recorded += 1
+        return sequence
+
+    def hold(self, incoming: Incoming, dealt_at: datetime, settlement: dict[str, Any], error: str) -> None:
+        """Keep a round that waits for a supervisor."""
+        encoded, held_at = encode(settlement), self.journal.recorded_at
+        self.holds.append(
+            Hold(
+                message_id=incoming.message_id,
+                table_id=incoming.table_id,
+                reference=incoming.reference,
+                reasons=settlement["reasons"],
+                settlement=encoded,
+                error=error,
+                dealt_at=dealt_at,
+                held_at=held_at,
+                seal=seal(incoming.message_id, encoded, error, dealt_at, held_at),
+            )
+        )
+
+    def act(self, act: Act, cause: bytes, decision: Decision, booking: Booking) -> int:
+        """Record an act that is not about a round; its sequence. The house is moved along."""
+        result = encode(decision.result)
+        entry = ledger.documented(act.act, act.subject, *booking, cause, result, decision.movements)
+        sequence = self.journal.post(entry)
+        self.house.apply(decision)
+        self.recorded += 1
+        return sequence
+
+    def send(self, copying: Copying) -> None:
+        """Hand over the rows made since the last time."""
+        self.journal.send(copying)
+        if self.rounds:
+            copying.send("tables_round", ROUND_COLUMNS, self.rounds)
+        if self.payouts:
+            copying.send("tables_payout", PAYOUT_COLUMNS, self.payouts)
+        self.rounds.clear()
+        self.payouts.clear()
+
+    def close(self) -> None:
+        """Write what changes once: holds, totals, the stream's head, its meters."""
+        if self.holds:
+            Hold.objects.bulk_create(self.holds)
+        if self.recorded:
+            self.journal.close()
+            if self.link is not None:
+                self.link.write(sequence=self.journal.next_sequence - 1)
+
+
+def recorder(stream_id: int, in_force: StreamTerms, *, next_sequence: int, head: bytes, at: datetime) -> Recorder:
+    """A recorder on a stream whose row the caller holds locked, on its meters as they stand."""
+    link = meters.read(stream_id)
+    if link is not None:
+        state = in_force.house.links[link.link]
+        state.meters, state.next_hit = link.values, link.next_hit
+    journal = Journal(
+        stream_id=stream_id,
+        stream=in_force.stream,
+        next_sequence=next_sequence,
+        head=head,
+        accounts=in_force.accounts,
+        recorded_at=at,
+    )
+    return Recorder(in_force, journal, link)
+
+
+def on_stream(stream: "Stream", *, at: datetime) -> Recorder:
+    """A recorder for an act on a locked stream: on terms of its own, for the act may change them or be rolled back."""
+    in_force = terms.fresh(stream.pk)
+    return recorder(stream.pk, in_force, next_sequence=stream.next_sequence, head=bytes(stream.head), at=at)
+
+
+def record(stream: "Stream", act: Act, *, at: datetime, **more: Any) -> tuple[int, House]:
+    """Decide and record an act that is not about a round, on a locked stream: its sequence, and the house after it.
+
+    `more` is kept with its cause: who, and what it names. Raises ActRefused where it cannot be done. An act counts on the
+    gaming day on which it is recorded.
+    """
+    book = on_stream(stream, at=at)
+    decision = decide(act, book.house)
+    booking = Booking(*ledger.booked_on(ledger.day_of(at)))
+    sequence = book.act(act, encode(cause_of(act, **more)), decision, booking)
+    with Copying() as copying:
+        book.send(copying)
+    book.close()
+    stream.next_sequence, stream.head = book.journal.next_sequence, book.journal.head
+    if decision.changes:
+        ledger.terms_changed(stream.pk)
+        stream.terms_version += 1
+    return sequence, book.house
+
+
+ROUND_COLUMNS = {
+    "stream_id": "int8", "sequence": "int8", "message_id": "int8", "table_id": "int8", "terms_id": "int8",
+    "reference": "varchar", "outcome": "varchar", "dealt_at": "timestamptz", "settlement": "bytea",
+}  # fmt: skip
+PAYOUT_COLUMNS = {
+    "stream_id": "int8", "sequence": "int8", "line": "int2", "table_id": "int8", "seat": "int2", "kind": "varchar",
+    "wager": "varchar", "hand": "varchar", "level_id": "int8", "cents": "int8", "dealt_at": "timestamptz",
+}  # fmt: skip
