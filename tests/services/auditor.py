@@ -96,6 +96,18 @@ def meters_are_the_liability() -> None:
         assert owed == shown, f"{link}/{level}"
 
 
+def adjusted(account: str) -> int:
+    """What people put on an account by hand, less what they took off, in whole cents."""
+    cents: int = value(
+        """SELECT coalesce(sum(CASE WHEN account.id = credit_id THEN amount_cents ELSE -amount_cents END), 0)::bigint
+        FROM accounting_account account JOIN accounting_transfer ON account.id IN (debit_id, credit_id)
+        JOIN accounting_event event USING (stream_id, sequence)
+        WHERE account.code = %s AND event.kind = 'level.adjust'""",
+        account,
+    )
+    return cents
+
+
 def contributions_are_exact() -> None:
     """Σ contributions = Σ accepted wagers × rate, to the millionth of a cent, on display, limit and reserve together."""
     for level_id, link, level, rate, reserve_rate, reset, stream_id in rows("""
@@ -126,10 +138,13 @@ def contributions_are_exact() -> None:
             overflow_residual_millionths, wagers, hits, wins_cents FROM jackpot_meter WHERE level_id = %s""",
             level_id,
         )[0]
-        displayed = meter[0] * MILLION + meter[1] - MILLION * (reset - paid + from_reserve + from_house + from_overflow)
-        kept_off = meter[4] * MILLION + meter[5] + MILLION * (from_overflow + to_revenue)
+        by_hand = [adjusted(f"level:{link}/{level}:{kind}") for kind in ("liability", "reserve", "overflow")]
+        awarded = reset - paid + from_reserve + from_house + from_overflow
+        displayed = meter[0] * MILLION + meter[1] - MILLION * (awarded + by_hand[0])
+        kept_off = meter[4] * MILLION + meter[5] + MILLION * (from_overflow + to_revenue - by_hand[2])
         assert displayed + kept_off == contributed == wagered * rate, f"{link}/{level}"
-        assert meter[2] * MILLION + meter[3] + MILLION * from_reserve == wagered * reserve_rate, f"{link}/{level}"
+        reserved = meter[2] * MILLION + meter[3] + MILLION * (from_reserve - by_hand[1])
+        assert reserved == wagered * reserve_rate, f"{link}/{level}"
         assert meter[6:] == (accepted, hits, wins), f"{link}/{level}"
 
 
@@ -178,10 +193,13 @@ def the_entry_is_the_round(stream_id: int, sequence: int, settlement: dict[str, 
 
 
 def every_message_is_somewhere_once() -> None:
-    """Settled, held or queued: each accepted message once, and each under its own reference."""
+    """Settled, held (until people decide it) or queued: each accepted message once, and each under its own reference."""
     astray = rows("""
         SELECT message.id FROM devices_message message WHERE (SELECT count(*) FROM tables_round WHERE message_id = message.id)
-        + (SELECT count(*) FROM tables_hold WHERE message_id = message.id)
+        + (SELECT count(*) FROM tables_hold hold WHERE message_id = message.id AND NOT EXISTS (
+            SELECT FROM tables_round decided JOIN accounting_event event USING (stream_id, sequence)
+            WHERE decided.message_id = hold.message_id
+                AND event.kind IN ('round.release', 'round.correct', 'round.void')))
         + (SELECT count(*) FROM devices_queued WHERE message_id = message.id) <> 1
     """)
     assert astray == []
