@@ -282,12 +282,14 @@ class History:
         return self.act("table.join", table, link=self.any_link())
 
     def adjust(self) -> dict[str, Any]:
-        """A part up or down."""
+        """A part up or down; now and then all of a display, as a malfunction may want it."""
+        link = self.any_link()
+        shown = self.house.links[link].meters["major"].value_cents
+        if shown and self.chance.random() < 0.3:
+            return self.act("level.adjust", f"{link}/major", part="display", cents=-shown, reason="malfunction")
         part = self.chance.choice(tuple(PARTS))
         cents = self.chance.choice((-1, 1)) * self.chance.randint(1, 4_000)
-        return self.act(
-            "level.adjust", f"{self.any_link()}/major", part=part, cents=cents, reason=self.chance.choice(REASONS)
-        )
+        return self.act("level.adjust", f"{link}/major", part=part, cents=cents, reason=self.chance.choice(REASONS))
 
     def transfer(self) -> dict[str, Any]:
         """Some parts of a level to another link's."""

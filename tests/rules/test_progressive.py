@@ -9,8 +9,8 @@ import pytest
 from jackpot.rules import progressive
 from jackpot.rules.link import LinkTerms, misfit
 from jackpot.rules.meter import LevelTerms, Meter
-from jackpot.rules.paytable import ProgressivePaytable, Row, builtin
 from jackpot.rules.parts import Brought
+from jackpot.rules.paytable import ProgressivePaytable, Row, builtin
 from jackpot.rules.progressive import LevelMovement
 from tables.rules.floor import read_floor
 
