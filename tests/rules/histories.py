@@ -302,7 +302,7 @@ class History:
         walking = [hit for hit in self.house.hits.values() if hit.state in following]
         if walking and self.chance.random() < 0.6:
             found = self.chance.choice(walking)
-            hit, name = found.name, following[found.state]
+            hit, name = found.name, "hit.reject" if self.chance.random() < 0.3 else following[found.state]
         else:
             hit = self.chance.choice([*self.house.hits, "aa-000001"])
             name = self.chance.choice(("hit.verify", "hit.approve", "hit.pay", "hit.reject"))
@@ -334,7 +334,7 @@ KINDS: Final = (
     History.move_table, History.adjust, History.transfer, History.step_hit, History.pay_envy, History.decide_held,
     History.void_lock,
 )  # fmt: skip
-WEIGHTS: Final = (30, 14, 12, 1, 5, 3, 4, 5, 6, 14, 4, 10, 4)
+WEIGHTS: Final = (30, 14, 12, 1, 5, 3, 4, 10, 6, 14, 4, 10, 4)
 
 
 def histories(count: int, seed: int = 1, lines: int = 60) -> Iterator[Counter[str]]:
