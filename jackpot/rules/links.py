@@ -11,6 +11,7 @@ from typing import Any, Final
 from accounting.rules.accounts import Movement
 from accounting.rules.acts import MOMENT, NESTED, TEXT, ActRefused, Field, Shape, escaped
 from accounting.rules.moments import nanoseconds
+from jackpot.rules import definition
 from jackpot.rules import link as definitions
 from jackpot.rules.decision import Act, Decision, done
 from jackpot.rules.definition import DefinitionRefused
@@ -19,7 +20,7 @@ from jackpot.rules.levels import MOST_CENTS, target_of
 from jackpot.rules.link import LEVEL_KEYS, LINK_KEYS, LinkTerms
 from jackpot.rules.meter import MILLION, Meter
 from jackpot.rules.parts import PARTS, account, carry_over, held, holding
-from jackpot.rules.paytable import ProgressivePaytable
+from jackpot.rules.paytable import ProgressivePaytable, builtin
 from jackpot.rules.probability import FIVE_CARD_GAMES, hit_probability, rarity
 from jackpot.rules.progressive import meter_rows
 from jackpot.rules.state import CLOSED, FILED, OPEN, SUSPENDED, LinkState, filed
@@ -28,7 +29,8 @@ from jackpot.rules.state import CLOSED, FILED, OPEN, SUSPENDED, LinkState, filed
 ENDS: Final = {"regulator_order": "adjustments", "revenue_booked": "revenue"}
 MAY_BE_NONE: Final = ("limit_cents", "unreasonable_cents")
 
-_CENTS: Final = {"type": "integer", "minimum": 0, "maximum": MOST_CENTS}
+_INITIAL: Final = {"type": "integer", "minimum": 0, "maximum": MOST_CENTS}
+_CENTS: Final = {"type": "integer", "minimum": 0, "maximum": definition.MOST_CENTS}
 _PPM: Final = {"type": "integer", "minimum": 0, "maximum": MILLION}
 LEVEL_SCHEMA: Final[dict[str, Any]] = {
     "code": {"type": "string"},
@@ -53,8 +55,13 @@ def _object(value: Any, pointer: str, keys: Collection[str], what: str) -> None:
 
 
 def _read_link(value: Any, pointer: str) -> None:
-    """Only the shape: what a link may hold is said by its definition, which knows the paytables."""
+    """A link as CONTRACT §1 has it; with a paytable that only the floor knows it is read again by `file`."""
     _object(value, pointer, LINK_KEYS, "a link")
+    try:
+        definitions.read(value, builtin(), however_rare=True)
+    except DefinitionRefused as refused:
+        if refused.path != "paytable" or refused.code != "invalid_value":
+            raise ActRefused(refused.code, f"{pointer}{refused.pointer}", refused.detail) from None
 
 
 def _read_initial(value: Any, pointer: str) -> None:
@@ -75,6 +82,21 @@ def _read_levels(value: Any, pointer: str) -> None:
             raise ActRefused("missing_field", f"{at}/code", "which level is missing")
         if type(level["code"]) is not str or level["code"] in (other["code"] for other in value[:place]):
             raise ActRefused("invalid_value", f"{at}/code", "a level, each once, is expected")
+        for key in LEVEL_KEYS:
+            if key in level and not _may_be(key, level[key]):
+                raise ActRefused("invalid_value", f"{at}/{key}", f"{key} cannot be {level[key]}")
+
+
+def _may_be(key: str, value: object) -> bool:
+    """Whether a level's key may hold a value, by itself; None takes a limit away."""
+    schema = LEVEL_SCHEMA[key]
+    if value is None:
+        return key in MAY_BE_NONE
+    if "enum" in schema:
+        return value in schema["enum"]
+    if schema["type"] == "string":
+        return type(value) is str
+    return type(value) is int and schema["minimum"] <= value <= schema["maximum"]
 
 
 def _read_disposition(value: Any, pointer: str) -> None:
@@ -120,7 +142,7 @@ FILE: Final = Shape(
         Field(
             "initial", NESTED, "Initial amounts", required=False, read=_read_initial,
             help="what each level opens with; its reset where it is not named",
-            schema={"type": "object", "additionalProperties": _CENTS},
+            schema={"type": "object", "additionalProperties": _INITIAL},
         ),
         Field("filing", TEXT, "Filing", least=1, most=200, help="the reference of the approval"),
     ),
@@ -179,9 +201,9 @@ Links = Mapping[str, LinkState]
 def file(act: Act, links: Links, paytables: Mapping[str, ProgressivePaytable], taken: Collection[str] = ()) -> Decision:
     """A new link, with nothing on its meters; `taken` are the codes of tables, which name streams of their own."""
     payload = FILE.read(act.payload)
-    definition, initial = payload["link"], payload.get("initial", {})
+    initial = payload.get("initial", {})
     try:
-        terms = definitions.read(definition, paytables, however_rare=True)
+        terms = definitions.read(payload["link"], paytables, however_rare=True)
     except DefinitionRefused as refused:
         raise ActRefused(refused.code, f"/payload/link{refused.pointer}", refused.detail) from None
     if terms.code != act.subject:
@@ -304,29 +326,29 @@ def _changed(
 ) -> LinkTerms:
     """A link's terms with what is named changed; ActRefused where CONTRACT §1 would refuse them, at the key that was sent."""
     named = {level["code"]: (place, level) for place, level in enumerate(levels)}
-    definition = definitions.definition_of(before)
+    changed = definitions.definition_of(before)
     for place, level in enumerate(levels):
         if level["code"] not in before.level:
             raise ActRefused("invalid_value", f"/payload/levels/{place}/code", f"there is no level {level['code']}")
-    for standing in definition["levels"]:
+    for standing in changed["levels"]:
         for key, value in named.get(standing["code"], (0, {}))[1].items():
             if value is None and key in MAY_BE_NONE:
                 standing.pop(key, None)
             else:
                 standing[key] = value
     try:
-        return definitions.read(definition, paytables, however_rare=True)
+        return definitions.read(changed, paytables, however_rare=True)
     except DefinitionRefused as refused:
-        raise ActRefused("invalid_value", _pointer(refused, definition, named), refused.detail) from None
+        raise ActRefused("invalid_value", _pointer(refused, changed, named), refused.detail) from None
 
 
 def _pointer(
-    refused: DefinitionRefused, definition: Mapping[str, Any], named: Mapping[str, tuple[int, Mapping[str, Any]]]
+    refused: DefinitionRefused, changed: Mapping[str, Any], named: Mapping[str, tuple[int, Mapping[str, Any]]]
 ) -> str:
     """The key of the payload that a refused definition is about: of two that clash, one that was sent."""
     _, _, place, *rest = refused.pointer.split("/")
     key = rest[0] if rest else "code"
-    at, sent = named.get(definition["levels"][int(place)]["code"], (0, {}))
+    at, sent = named.get(changed["levels"][int(place)]["code"], (0, {}))
     if not sent:
         # The levels together take too much; this one is as it was, so the fault is the first that was sent.
         at, sent = next(iter(named.values()))

@@ -74,6 +74,8 @@ LOCKED: Final = "locked"
 DECIDED: Final = "decided"
 
 NOTHING_BROUGHT: Final[tuple[tuple[str, Brought], ...]] = ()
+NO_STAKES: Final[Mapping[int, int]] = {}
+NOTHING_OF_A_LOCK: Final[Mapping[str, Brought]] = {}
 
 
 @dataclass(slots=True)
@@ -117,7 +119,7 @@ class LockState:
 
     def end(self, state: str) -> None:
         """The lock is decided or void, and will not be asked for its wagers again."""
-        self.state, self.stakes, self.brought = state, {}, {}
+        self.state, self.stakes, self.brought = state, NO_STAKES, NOTHING_OF_A_LOCK
 
 
 @dataclass(slots=True)
@@ -138,6 +140,8 @@ class House:
     """Links, tables, rounds, locks and hits by their codes; what is moved along from event to event.
 
     `hits` and `envy` are by their names (`LINK-000001`, `TABLE/ROUND/SEAT/FROM`), rounds and locks by table and round.
+    A file's house remembers all that went before; one that `remembers` nothing keeps only locks that wait for their result,
+    and is given the precedents that a cause names.
     """
 
     links: dict[str, LinkState]
@@ -149,6 +153,7 @@ class House:
     paytables: Mapping[str, ProgressivePaytable] = field(default_factory=builtin)
     editions: Mapping[str, Edition] | None = None
     """The base and side-wager editions that terms may name; None: the built-in ones."""
+    remembers: bool = True
     _composed: dict[tuple[int, int], TableTerms] = field(default_factory=dict)
 
     @cached_property
@@ -213,20 +218,22 @@ class House:
 
     def keep(self, left: MessageDecision) -> None:
         """Take over what a result or a lock leaves; a lock that a result decided has done its work."""
+        for hit in left.hits:
+            self.links[hit.link].next_hit += 1
         if left.lock is not None:
             self.locks[left.key] = left.lock
-        if left.round is None:
-            return
-        self.rounds[left.key] = left.round
-        if left.round.outcome == HELD:
-            return
         lock = self.lock_of(*left.key)
-        if lock is not None:
+        if lock is not None and left.round is not None and left.round.outcome != HELD:
             lock.end(DECIDED)
+        if not self.remembers:
+            if lock is not None and lock.state != LOCKED:
+                del self.locks[left.key]
+            return
+        if left.round is not None:
+            self.rounds[left.key] = left.round
         for hit in left.hits:
             self.hits[hit.name] = hit
             self.envy.update((envy.name, envy) for envy in hit.envy)
-            self.links[hit.link].next_hit += 1
 
     def change(self, changes: Iterable[Mapping[str, Any]]) -> None:
         """Take over the editions of terms, states and membership that an event introduced."""
