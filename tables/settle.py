@@ -11,6 +11,7 @@ import json
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final, TextIO
 
@@ -19,11 +20,12 @@ from accounting.rules.moments import nanoseconds
 from jackpot.rules.decision import read_act, refused_act
 from jackpot.rules.definition import Definition, DefinitionRefused
 from jackpot.rules.meter import MILLION, LevelTerms, Meter, opening
-from tables.rules import door
+from tables.rules import door, lock
 from tables.rules.deciding import SHAPES, Result, decide
 from tables.rules.door import InvalidJson, Refusal
 from tables.rules.floor import Floor, read_floor
 from tables.rules.house import House, RoundState, house_of
+from tables.rules.locking import Lock
 from tables.rules.settle import held_alone
 
 USAGE: Final = "usage: manage.py settle FLOOR.toml ROUNDS.ndjson [--meters METERS.json]   (- is standard input)"
@@ -126,12 +128,21 @@ def _meter(entry: Definition, terms: LevelTerms) -> Meter:
     )
 
 
+@dataclass(slots=True)
+class _File:
+    """A file while it is read: the house, and the digest of every result and lock that used its reference up."""
+
+    house: House
+    results: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    locks: dict[tuple[str, str], bytes] = field(default_factory=dict)
+
+
 def _settle_lines(lines: BinaryIO, house: House, out: TextIO) -> None:
-    references: dict[tuple[str, str], bytes] = {}
+    file = _File(house)
     live = lines is sys.stdin.buffer  # somebody may be waiting for each answer
     for raw in lines:
         if raw.strip():
-            out.write(_encoded(_line(raw, house, references)))
+            out.write(_encoded(_line(raw, file)))
             if live:
                 out.flush()
 
@@ -149,27 +160,27 @@ def _encoded(settlement: Mapping[str, Any]) -> str:
             sys.set_int_max_str_digits(usual)
 
 
-def _line(raw: bytes, house: House, references: dict[tuple[str, str], bytes]) -> Mapping[str, Any]:
-    """What one line comes to: an act, or a round's result (DECISIONS A71). The house is moved along."""
+def _line(raw: bytes, file: _File) -> Mapping[str, Any]:
+    """What one line comes to: an act, a lock, or a round's result (DECISIONS A71). The house is moved along."""
     try:
         value = door.parse(raw)
     except InvalidJson:
         return _refused(Refusal("invalid_json", "", None))
-    if type(value) is dict and "act" in value:
-        return _act(value, house)
-    return _round(value, house, references)
+    if type(value) is dict:
+        if "act" in value:
+            return _act(value, file.house)
+        if "kind" in value:
+            return _lock(value, file)
+    return _round(value, file)
 
 
-def _round(value: Any, house: House, references: dict[tuple[str, str], bytes]) -> Mapping[str, Any]:
+def _round(value: Any, file: _File) -> Mapping[str, Any]:
+    house = file.house
     message = door.read(value, house.doors)
     if isinstance(message, Refusal):
         return _refused(message)
-    # A held round uses its reference up as well; a refused line does not (DECISIONS A8).
     reference = (message.table, message.round)
-    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()
-    known = references.setdefault(reference, digest)
-    if known is not digest:
-        code = "duplicate" if known == digest else "reference_reused"
+    if (code := _used_up(value, reference, file.results)) is not None:
         return _refused(Refusal(code, "/round", message.round))
     try:
         decision = decide(Result(message, nanoseconds(message.dealt_at)), house)
@@ -179,21 +190,40 @@ def _round(value: Any, house: House, references: dict[tuple[str, str], bytes]) -
         house.rounds[reference] = RoundState("held", ["processing_error"], message)
         return held_alone(message, "processing_error")
     house.apply(decision)
-    house.rounds[reference] = RoundState(decision.outcome, decision.result["reasons"], message)
     return decision.result
+
+
+def _lock(value: dict[str, Any], file: _File) -> Mapping[str, Any]:
+    message = lock.read(value, file.house.tables)
+    if isinstance(message, Refusal):
+        return _refused(message)
+    reference = (message.table, message.round)
+    if (code := _used_up(value, reference, file.locks)) is not None:
+        return _refused(Refusal(code, "/round", message.round))
+    decision = decide(Lock(message, nanoseconds(message.locked_at)), file.house)
+    file.house.apply(decision)
+    return decision.result
+
+
+def _used_up(value: Any, reference: tuple[str, str], digests: dict[tuple[str, str], bytes]) -> str | None:
+    """Why a message's reference cannot be used; None if it was free, and is not any more.
+
+    A held message uses its reference up as well, a refused line does not (DECISIONS A8); a lock's is its own (A50).
+    """
+    digest = hashlib.sha256(json.dumps(value, sort_keys=True).encode()).digest()
+    known = digests.setdefault(reference, digest)
+    if known is digest:
+        return None
+    return "duplicate" if known == digest else "reference_reused"
 
 
 def _act(value: dict[str, Any], house: House) -> Mapping[str, Any]:
     """An act as performed: its settlement, or its answer; refused, nothing has changed (DECISIONS A71, A72)."""
     try:
-        act = read_act(value, SHAPES)
-        decision = decide(act, house)
+        decision = decide(read_act(value, SHAPES), house)
     except ActRefused as refusal:
         return refused_act(value, refusal)
     house.apply(decision)
-    if decision.outcome in ("settled", "void"):
-        found = house.round(act.subject)[1]
-        found.outcome, found.reasons = decision.outcome, decision.result["reasons"]
     return decision.result
 
 

@@ -101,6 +101,10 @@ def judge(field: Field, value: Any, pointer: str) -> None:
         assert field.read is not None, f"{field.name} has nobody to read it"
         field.read(value, pointer)
         return
+    if field.kind == CHOICES and type(value) is list:
+        for place, item in enumerate(value):
+            if type(item) is not str or item not in field.choices or item in value[:place]:
+                raise ActRefused("invalid_value", f"{pointer}/{place}", f"{field.title}: {expected(field)} is expected")
     if not _fits(field, value):
         raise ActRefused("invalid_value", pointer, f"{field.title}: {expected(field)} is expected")
 
@@ -121,12 +125,7 @@ def _fits(field: Field, value: Any) -> bool:
         case "choice":
             return type(value) is str and value in field.choices
         case "choices":
-            return (
-                type(value) is list
-                and bool(value)
-                and all(type(item) is str and item in field.choices for item in value)
-                and len(set(value)) == len(value)
-            )
+            return type(value) is list and bool(value)  # its items have been judged
         case "moment":
             return is_moment(value)
     raise ValueError(f"{field.kind} is no kind of field")

@@ -61,4 +61,10 @@ class HitStep(models.Model):
     note = models.TextField(blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(name="a_hit_takes_each_step_once", fields=["hit", "state"])]
+        constraints = [
+            models.UniqueConstraint(name="a_hit_takes_each_step_once", fields=["hit", "state"]),
+            models.CheckConstraint(
+                name="a_step_is_one_of_the_five",
+                condition=Q(state__in=["detected", "verified", "approved", "paid", "rejected"]),
+            ),
+        ]

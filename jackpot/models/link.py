@@ -10,7 +10,9 @@ class Link(models.Model):
     """Tables that feed and share the same meters. One paytable edition, one wager, one number of decks."""
 
     class State(models.TextChoices):
+        FILED = "filed"
         OPEN = "open"
+        SUSPENDED = "suspended"
         CLOSED = "closed"
 
     code = models.CharField(max_length=64, unique=True)
@@ -19,7 +21,7 @@ class Link(models.Model):
     decks = models.SmallIntegerField()
     envy_scope = models.CharField(max_length=10, default="table")
     tie_policy = models.CharField(max_length=12, default="sequential")
-    state = models.CharField(max_length=6, choices=State, default=State.OPEN)
+    state = models.CharField(max_length=9, choices=State, default=State.OPEN)
     stream = models.OneToOneField("accounting.Stream", on_delete=models.PROTECT, related_name="+")
     next_hit = models.BigIntegerField(default=1)
     opened_at = models.DateTimeField()
@@ -28,6 +30,10 @@ class Link(models.Model):
         ordering = ["code"]
         constraints = [
             models.CheckConstraint(name="a_link_has_one_to_eight_decks", condition=Q(decks__gte=1, decks__lte=8)),
+            models.CheckConstraint(
+                name="a_link_is_filed_open_suspended_or_closed",
+                condition=Q(state__in=["filed", "open", "suspended", "closed"]),
+            ),
             models.CheckConstraint(name="envy_is_paid_at_the_same_table", condition=Q(envy_scope="table")),
             models.CheckConstraint(name="simultaneous_hits_are_sequential", condition=Q(tie_policy="sequential")),
             models.CheckConstraint(name="hits_are_numbered_from_one", condition=Q(next_hit__gte=1)),

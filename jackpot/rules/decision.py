@@ -27,7 +27,8 @@ class Decision:
     """A decision: its outcome, its result as it is kept and shown, the money it moves, and the meters after it.
 
     `meters` are those of the levels it concerns, by link and level; `changes` are the editions of terms, states and
-    membership that it introduces, in the form of the result's own `changes`.
+    membership that it introduces, in the form of the result's own `changes`; `steps` say what became of hits, envy payouts,
+    locks and rounds that it is about, likewise: `{"what": "hit" | "envy" | "lock" | "round", "name", "state"}`.
     """
 
     outcome: str
@@ -35,6 +36,7 @@ class Decision:
     movements: list[Movement] = field(default_factory=list)
     meters: dict[str, dict[str, Meter]] = field(default_factory=dict)
     changes: list[dict[str, Any]] = field(default_factory=list)
+    steps: list[dict[str, Any]] = field(default_factory=list)
 
 
 def done(
@@ -43,6 +45,7 @@ def done(
     rows: list[dict[str, Any]],
     meters: dict[str, dict[str, Meter]] | None = None,
     changes: list[dict[str, Any]] | None = None,
+    steps: list[dict[str, Any]] | None = None,
 ) -> Decision:
     """The decision of an act that is done, with its result as CONTRACT §4 writes it. Only whole cents move, never 0."""
     moved = [movement for movement in movements if movement.amount_cents]
@@ -59,7 +62,9 @@ def done(
     }
     if changes:
         result["changes"] = changes
-    return Decision("done", result, moved, meters or {}, changes or [])
+    if steps:
+        result["steps"] = steps
+    return Decision("done", result, moved, meters or {}, changes or [], steps or [])
 
 
 def cause_of(act: Act, **more: Any) -> dict[str, Any]:

@@ -9,18 +9,30 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
+from accounting.rules.acts import escaped
+
 # Ten trillion dollars: more than any floor holds, and far inside a database's whole numbers.
 MOST_CENTS: Final = 10**15
 LONGEST_TEXT: Final = 64
 
 
 class DefinitionRefused(ValueError):
-    """A definition cannot stand; `path` names the key at fault, `detail` says why."""
+    """A definition cannot stand; `path` names the key at fault, `detail` says why, `pointer` is its RFC 6901 pointer.
 
-    def __init__(self, path: str, detail: str) -> None:
+    `code` is `unknown_field`, `missing_field` or `invalid_value`.
+    """
+
+    def __init__(self, path: str, detail: str, code: str = "invalid_value", pointer: str | None = None) -> None:
         super().__init__(f"{path}: {detail}")
         self.path = path
         self.detail = detail
+        self.code = code
+        self.pointer = pointer_of(path) if pointer is None else pointer
+
+
+def pointer_of(path: str) -> str:
+    """A dotted path of known keys as an RFC 6901 pointer: `levels[0].code` is `/levels/0/code`."""
+    return "".join(f"/{step}" for step in path.replace("[", ".").replace("]", "").split(".") if step)
 
 
 class Required:
@@ -37,26 +49,26 @@ class Definition:
 
     def __init__(self, value: object, path: str, keys: Collection[str]) -> None:
         if not isinstance(value, Mapping):
-            raise DefinitionRefused(path or "definition", "a table of keys is expected")
+            raise DefinitionRefused(path or "definition", "a table of keys is expected", pointer=pointer_of(path))
         self.values: Mapping[str, Any] = value
         self.path = path
         for key in value:
             if key not in keys:
-                raise DefinitionRefused(self.at(key), "unknown key")
+                raise self.refuse(key, "unknown key", "unknown_field")
 
     def at(self, key: str) -> str:
         """The dotted path of one of this table's keys."""
         return f"{self.path}.{key}" if self.path else key
 
-    def refuse(self, key: str, detail: str) -> DefinitionRefused:
+    def refuse(self, key: str, detail: str, code: str = "invalid_value") -> DefinitionRefused:
         """The refusal of one key, to be raised by the caller."""
-        return DefinitionRefused(self.at(key), detail)
+        return DefinitionRefused(self.at(key), detail, code, f"{pointer_of(self.path)}/{escaped(key)}")
 
     def _given(self, key: str, default: object) -> bool:
         if key in self.values:
             return True
         if default is REQUIRED:
-            raise self.refuse(key, "missing")
+            raise self.refuse(key, "missing", "missing_field")
         return False
 
     def text(self, key: str, default: str | Required = REQUIRED, longest: int = LONGEST_TEXT) -> str:

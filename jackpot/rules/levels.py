@@ -1,4 +1,4 @@
-"""Adjusting a level by hand (CONTRACT §7 `level.adjust`, DECISIONS A60, A61; SPEC §9's closed list of reasons)."""
+"""Adjusting a level by hand, and moving its parts to another (CONTRACT §7, DECISIONS A60-A62; SPEC §9's list of reasons)."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ from dataclasses import replace
 from typing import Final
 
 from accounting.rules.accounts import Movement, of_level
-from accounting.rules.acts import CHOICE, WHOLE, ActRefused, Field, Shape
+from accounting.rules.acts import CHOICE, CHOICES, TEXT, WHOLE, ActRefused, Field, Shape
 from accounting.rules.moments import nanoseconds
 from jackpot.rules.decision import Act, Decision, done
 from jackpot.rules.meter import MILLION, Meter
-from jackpot.rules.state import OPEN, SUSPENDED, LinkState
+from jackpot.rules.parts import PARTS, carry_over, in_order
+from jackpot.rules.state import CLOSED, OPEN, SUSPENDED, LinkState
 
 MOST_CENTS: Final = 1_000_000_000_000
-# Each part of a level: the meter's whole cents, its fraction, and its account.
-PARTS: Final = {
-    "display": ("value_cents", "residual_millionths", "liability"),
-    "reserve": ("reserve_cents", "reserve_residual_millionths", "reserve"),
-    "overflow": ("overflow_cents", "overflow_residual_millionths", "overflow"),
-}
 UP: Final = {"correction": tuple(PARTS), "boost": ("display",)}
 DOWN: Final = {
     "correction": tuple(PARTS),
@@ -42,6 +37,15 @@ ADJUST: Final = Shape(
         Field("reason", CHOICE, "Reason", choices=REASONS),
     ),
 )  # fmt: skip
+
+TRANSFER: Final = Shape(
+    "level.transfer",
+    "level",
+    (
+        Field("to", TEXT, "To", least=1, help="the level that gets it, LINK/LEVEL"),
+        Field("parts", CHOICES, "Parts", choices=tuple(PARTS), help="each goes whole, to the same part"),
+    ),
+)
 
 
 def level_of(subject: str, links: Mapping[str, LinkState]) -> tuple[LinkState, str]:
@@ -89,3 +93,47 @@ def adjust(act: Act, links: Mapping[str, LinkState]) -> Decision:
         Movement("adjustments", books, cents, reason) if cents > 0 else Movement(books, "adjustments", -cents, reason)
     )
     return done(act, [moved], link.rows(after, at), {link.code: after})
+
+
+def transfer(act: Act, links: Mapping[str, LinkState]) -> Decision:
+    """Carry whole parts of a level over to another, each to the same part; what its limit does not hold overflows."""
+    payload = TRANSFER.read(act.payload)
+    link, level = level_of(act.subject, links)
+    at = nanoseconds(act.at)
+    target, to_level = target_of(payload["to"], links, at, "/payload/to")
+    if (target.code, to_level) == (link.code, level):
+        raise ActRefused("invalid_value", "/payload/to", "To: another level is expected")
+    if CLOSED in (link.state(at), target.state(at)):
+        raise ActRefused("wrong_state", detail="a closed link never moves again")
+    if link.state(at) == OPEN:
+        raise ActRefused("link_open", detail=f"link {link.code} is open: suspend it first")
+    if link.state(at) != SUSPENDED:
+        raise ActRefused("wrong_state", detail=f"link {link.code} is {link.state(at)}, not suspended")
+    after = {link.code: dict(link.meters), target.code: dict(target.meters)}
+    if link.code == target.code:
+        after = {link.code: dict(link.meters)}
+    moved: list[Movement] = []
+    limit_cents = target.terms.at(at).level[to_level].limit_cents
+    for part in in_order(payload["parts"]):
+        source = (link.code, level, after[link.code][level])
+        aim = (target.code, to_level, after[target.code][to_level])
+        after[link.code][level], after[target.code][to_level], booked = carry_over(source, aim, part, limit_cents)
+        moved += booked
+    rows = [row for code in links if code in after for row in links[code].rows(after[code], at)]
+    return done(act, moved, rows, after)
+
+
+def target_of(
+    name: str, links: Mapping[str, LinkState], at: int, pointer: str, *, but: str | None = None
+) -> tuple[LinkState, str]:
+    """The level that a part goes to, of another link than `but`; ActRefused `invalid_value` where it cannot (DECISIONS A62).
+
+    A closed link's level is there, but never moves again: that is for the caller to refuse.
+    """
+    try:
+        link, level = level_of(name, links)
+    except ActRefused:
+        raise ActRefused("invalid_value", pointer, f"there is no level {name}") from None
+    if link.code == but or link.state(at) not in (OPEN, SUSPENDED, CLOSED):
+        raise ActRefused("invalid_value", pointer, f"nothing can go to {name}")
+    return link, level

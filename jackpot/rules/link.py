@@ -44,15 +44,25 @@ class LinkTerms:
         return {level.code: level for level in self.levels}
 
 
-def read(definition: Mapping[str, Any], paytables: Mapping[str, ProgressivePaytable], path: str = "") -> LinkTerms:
-    """The link a definition describes (CONTRACT §1); DefinitionRefused names the key at fault."""
+def read(
+    definition: Mapping[str, Any],
+    paytables: Mapping[str, ProgressivePaytable],
+    path: str = "",
+    *,
+    however_rare: bool = False,
+) -> LinkTerms:
+    """The link a definition describes (CONTRACT §1); DefinitionRefused names the key at fault.
+
+    A paytable with a jackpot too rare to be allowed is refused as well, unless `however_rare`: who files a link asks that
+    last.
+    """
     entry = Definition(definition, path, LINK_KEYS)
     code = entry.text("code")
     name = entry.text("name", code, longest=200)
     paytable = paytables.get(entry.text("paytable"))
     if paytable is None:
         raise entry.refuse("paytable", f"unknown paytable {entry.values['paytable']}")
-    too_rare = rarity(paytable)
+    too_rare = None if however_rare else rarity(paytable)
     if too_rare is not None:
         raise entry.refuse("paytable", too_rare)
     decks = entry.optional_integer("decks", 1, 8) or 1
@@ -94,6 +104,24 @@ def _read_level(value: object, path: str) -> LevelTerms:
     if level.limit_cents is not None and level.limit_cents < level.reset_cents:
         raise entry.refuse("limit_cents", f"below reset_cents ({level.limit_cents} < {level.reset_cents})")
     return level
+
+
+def definition_of(terms: LinkTerms) -> dict[str, Any]:
+    """A link in the keys of the floor file; a level's limits are left out where there are none."""
+    return {
+        "code": terms.code,
+        "name": terms.name,
+        "paytable": terms.paytable.code,
+        "decks": terms.decks,
+        "envy_scope": terms.envy_scope,
+        "tie_policy": terms.tie_policy,
+        "levels": [level_definition(level) for level in terms.levels],
+    }
+
+
+def level_definition(level: LevelTerms) -> dict[str, Any]:
+    """A level in the keys of the floor file."""
+    return {key: value for key in LEVEL_KEYS if (value := getattr(level, key)) is not None}
 
 
 def misfit(link: LinkTerms, *, game: str, decks: int) -> str | None:

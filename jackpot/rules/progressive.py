@@ -10,16 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from jackpot.rules.link import LinkTerms
-from jackpot.rules.meter import MILLION, Meter, contribute, take
+from jackpot.rules.meter import MILLION, LevelTerms, Meter, contribute, take
+from jackpot.rules.parts import NOTHING, Brought, take_out
 from jackpot.rules.paytable import Row
 
 
 @dataclass(frozen=True, slots=True)
 class LevelMovement:
-    """What a round's contributions brought to one level.
+    """What a round's contributions brought to one level, or took back of what its lock had brought.
 
-    `contributed_millionths` is stake × display rate, including what went to the overflow; the other three are
-    the whole cents that arrived in display, reserve and overflow.  Awards and seeds are in the settlement's `awards`.
+    `contributed_millionths` is stake × display rate, including what went to the overflow; the next three are
+    the whole cents that arrived in display, reserve and overflow, below zero where they left.  `brought` is the same to the
+    millionth, and `put_in_cents` what `adjustments` put into each part before more was taken than it held.  Awards and
+    seeds are in the settlement's `awards`.
     """
 
     level: str
@@ -27,6 +30,16 @@ class LevelMovement:
     contribution_cents: int
     reserve_cents: int
     overflow_cents: int
+    brought: Brought = NOTHING
+    put_in_cents: tuple[int, int, int] = (0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Locked:
+    """What a round's lock put in before the cards: its stakes, and what they brought, by level (DECISIONS A51)."""
+
+    stakes_cents: int
+    brought: Mapping[str, Brought]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +71,73 @@ def odds_text(row: Row) -> str | None:
 
 
 def contributions(
-    link: LinkTerms, meters: Mapping[str, Meter], stake_cents: int
+    link: LinkTerms, meters: Mapping[str, Meter], stake_cents: int, locked: Locked | None = None
 ) -> tuple[dict[str, Meter], tuple[LevelMovement, ...]]:
-    """Add the round's accepted progressive stakes to every level, before any award (SPEC §6.1)."""
+    """Add the round's accepted progressive stakes to every level, before any award (SPEC §6.1).
+
+    Where a lock has contributed already, only the difference is added or taken back (DECISIONS A51).
+    """
+    if locked is not None:
+        stake_cents -= locked.stakes_cents
+        if stake_cents < 0:
+            return _taken_back(link, meters, -stake_cents, locked)
     after: dict[str, Meter] = {}
     movements: list[LevelMovement] = []
     for terms in link.levels:
         code = terms.code
         meter = meters[code]
-        grown = contribute(meter, terms, stake_cents) if stake_cents else meter
-        after[code] = grown
+        if not stake_cents:
+            after[code] = meter
+            movements.append(LevelMovement(code, 0, 0, 0, 0))
+            continue
+        after[code] = grown = contribute(meter, terms, stake_cents)
+        contributed = stake_cents * terms.rate_ppm
+        overflow_cents = grown.overflow_cents - meter.overflow_cents
+        overflowed = overflow_cents * MILLION + grown.overflow_residual_millionths - meter.overflow_residual_millionths
         movements.append(
             LevelMovement(
                 code,
-                stake_cents * terms.rate_ppm,
+                contributed,
                 grown.value_cents - meter.value_cents,
                 grown.reserve_cents - meter.reserve_cents,
-                grown.overflow_cents - meter.overflow_cents,
+                overflow_cents,
+                Brought(contributed - overflowed, stake_cents * terms.reserve_ppm, overflowed),
             )
         )
     return after, tuple(movements)
+
+
+def _taken_back(
+    link: LinkTerms, meters: Mapping[str, Meter], stake_cents: int, locked: Locked
+) -> tuple[dict[str, Meter], tuple[LevelMovement, ...]]:
+    """Take the share of stakes that were locked and not accepted off every level."""
+    after: dict[str, Meter] = {}
+    movements: list[LevelMovement] = []
+    for terms in link.levels:
+        code = terms.code
+        after[code], movement = _level_taken_back(terms, meters[code], stake_cents, locked.brought.get(code, NOTHING))
+        movements.append(movement)
+    return after, tuple(movements)
+
+
+def _level_taken_back(
+    terms: LevelTerms, meter: Meter, stake_cents: int, brought: Brought
+) -> tuple[Meter, LevelMovement]:
+    """First what the lock's contribution had overflowed, then its display; the reserve's in proportion."""
+    contributed = stake_cents * terms.rate_ppm
+    overflowed = min(contributed, brought.overflow)
+    meter, display_put_in, display_cents = take_out(meter, "display", contributed - overflowed)
+    meter, reserve_put_in, reserve_cents = take_out(meter, "reserve", stake_cents * terms.reserve_ppm)
+    meter, overflow_put_in, overflow_cents = take_out(meter, "overflow", overflowed)
+    return meter, LevelMovement(
+        terms.code,
+        -contributed,
+        -display_cents,
+        -reserve_cents,
+        -overflow_cents,
+        Brought(overflowed - contributed, -stake_cents * terms.reserve_ppm, -overflowed),
+        (display_put_in, reserve_put_in, overflow_put_in),
+    )
 
 
 def awards(link: LinkTerms, meters: dict[str, Meter], hits: Iterable[Hit]) -> list[dict[str, Any]]:
@@ -125,9 +185,17 @@ def envy(hits: Iterable[Hit], seat: int) -> list[dict[str, Any]]:
 
 
 def meter_rows(
-    link: LinkTerms, before: Mapping[str, Meter], after: Mapping[str, Meter], stake_cents: int
+    link: LinkTerms,
+    before: Mapping[str, Meter],
+    after: Mapping[str, Meter],
+    stake_cents: int = 0,
+    contributed: Mapping[str, int] | None = None,
 ) -> list[dict[str, Any]]:
-    """The `meters` of CONTRACT §3: one row per level, also when nothing was wagered (DECISIONS A20)."""
+    """The `meters` of CONTRACT §3: one row per level, also when nothing was wagered (DECISIONS A20).
+
+    What was contributed follows from the stakes, below zero where a lock's were taken back, or is given in millionths of a
+    cent by level.
+    """
     rows: list[dict[str, Any]] = []
     for terms in link.levels:
         was, now = before[terms.code], after[terms.code]
@@ -138,7 +206,9 @@ def meter_rows(
                 "before_cents": was.value_cents,
                 "after_cents": now.value_cents,
                 "residual_millionths": now.residual_millionths,
-                "contributed_millionths": stake_cents * terms.rate_ppm,
+                "contributed_millionths": contributed.get(terms.code, 0)
+                if contributed
+                else stake_cents * terms.rate_ppm,
                 "reserve_cents": now.reserve_cents,
                 "reserve_residual_millionths": now.reserve_residual_millionths,
                 "overflow_cents": now.overflow_cents,

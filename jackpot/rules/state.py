@@ -35,6 +35,10 @@ class LinkState:
     closed: bool = False
     initial: dict[str, int] = field(default_factory=dict)
 
+    def was_opened(self) -> bool:
+        """Whether anything has opened the link, from whatever moment on: it is seeded once."""
+        return any(state == OPEN for _, state in self.states)
+
     def is_open(self, moment: int) -> bool:
         """Whether rounds that count from this moment may bring a progressive wager (DECISIONS A54)."""
         return not self.closed and self.states.at(moment) == OPEN
@@ -43,9 +47,11 @@ class LinkState:
         """The link's state at a moment."""
         return CLOSED if self.closed else self.states.at(moment)
 
-    def rows(self, after: Mapping[str, Meter], moment: int) -> list[dict[str, Any]]:
-        """The link's meter rows of an event that contributes nothing: as they are here before, `after` behind it."""
-        return meter_rows(self.terms.at(moment), self.meters, self.meters | dict(after), 0)
+    def rows(
+        self, after: Mapping[str, Meter], moment: int, contributed: Mapping[str, int] | None = None
+    ) -> list[dict[str, Any]]:
+        """The link's meter rows of an act: as they are here before, `after` behind it, and what it contributed, by level."""
+        return meter_rows(self.terms.at(moment), self.meters, self.meters | dict(after), contributed=contributed)
 
     def copy(self) -> LinkState:
         """The same state, to be moved along apart from this one."""
@@ -69,3 +75,16 @@ class LinkState:
 def opened(terms: LinkTerms, meters: Iterable[tuple[str, Meter]]) -> LinkState:
     """A link that has been open from the beginning, as a floor installs it."""
     return LinkState(terms.code, Dated(terms), Dated(OPEN), dict(meters))
+
+
+def filed(change: Mapping[str, Any], paytables: Mapping[str, ProgressivePaytable]) -> LinkState:
+    """The link that `link.file` introduces: nothing on its meters, and what they open with (DECISIONS A70)."""
+    since = nanoseconds(change["counts_from"])
+    terms = links.read(change["definition"], paytables)
+    return LinkState(
+        terms.code,
+        Dated(terms, since),
+        Dated(FILED, since),
+        {level.code: Meter(0) for level in terms.levels},
+        initial=dict(change["initial"]),
+    )

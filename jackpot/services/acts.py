@@ -9,7 +9,7 @@ import msgspec
 from accounting.rules.acts import ActRefused
 from accounting.services import ledger
 from jackpot.models import Link
-from jackpot.rules import levels
+from jackpot.rules import levels, links
 from jackpot.rules.decision import Act, Decision, cause_of
 from jackpot.rules.state import LinkState
 from jackpot.services import meters, standing
@@ -17,14 +17,18 @@ from jackpot.services import meters, standing
 encode = msgspec.json.Encoder(order="sorted").encode
 
 Decider = Callable[[Act, Mapping[str, LinkState]], Decision]
-DECIDERS: Mapping[str, Decider] = {"level.adjust": levels.adjust}
+DECIDERS: Mapping[str, Decider] = {
+    "level.adjust": levels.adjust,
+    "link.suspend": links.suspend,
+    "link.resume": links.resume,
+}
 
 
 def stream_of(subject: str) -> int:
-    """The stream of the link that a level's subject names; ActRefused where there is none."""
-    stream_id = Link.objects.filter(code=subject.rpartition("/")[0]).values_list("stream_id", flat=True).first()
+    """The stream of the link that `LINK` or `LINK/LEVEL` names; ActRefused where there is none."""
+    stream_id = Link.objects.filter(code=subject.partition("/")[0]).values_list("stream_id", flat=True).first()
     if stream_id is None:
-        raise ActRefused("unknown_subject", detail=f"there is no level {subject}")
+        raise ActRefused("unknown_subject", detail=f"there is no link or level {subject}")
     return stream_id
 
 
@@ -51,6 +55,16 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     booking = ledger.booked_on(ledger.day_of(at))
     entry = ledger.documented(act.act, act.subject, *booking, cause, result, decision.movements)
     sequence = ledger.record(stream, entry, at=at)
-    link.values.update(decision.meters[state.code])
+    link.values.update(decision.meters.get(state.code, {}))
     link.write(sequence=sequence)
+    if decision.changes:
+        ledger.terms_changed(stream.pk)
+        for change in decision.changes:
+            _project(change)
     return stream.code, sequence
+
+
+def _project(change: Mapping[str, Any]) -> None:
+    """Show in the link's row what its events say of it now."""
+    if change["what"] == "link.state":
+        Link.objects.filter(code=change["link"]).update(state=change["state"])

@@ -90,7 +90,13 @@ class Payout(models.Model):
     dealt_at = models.DateTimeField()
 
     class Meta:
-        constraints = [models.CheckConstraint(name="a_payout_is_positive", condition=Q(cents__gt=0))]
+        constraints = [
+            models.CheckConstraint(name="a_payout_is_positive", condition=Q(cents__gt=0)),
+            models.CheckConstraint(
+                name="a_payout_is_of_a_known_kind",
+                condition=Q(kind__in=["base", "bonus", "cover_all", "progressive", "level", "envy"]),
+            ),
+        ]
         indexes = [
             models.Index(name="payouts_newest_first", fields=["-dealt_at", "-stream", "-sequence", "-line"]),
             models.Index(name="payouts_of_a_table", fields=["table", "-dealt_at", "-stream", "-sequence", "-line"]),

@@ -53,6 +53,7 @@ class Table(models.Model):
                 condition=Q(link__isnull=True, link_paytable__isnull=True)
                 | Q(link__isnull=False, link_paytable__isnull=False),
             ),
+            models.CheckConstraint(name="a_table_is_open_or_closed", condition=Q(state__in=["open", "closed"])),
             models.CheckConstraint(name="a_table_has_at_least_one_deck", condition=Q(decks__gte=1)),
             models.UniqueConstraint(name="a_table_deals_one_game", fields=["id", "game"]),
         ]

@@ -23,11 +23,16 @@ class PayoutLine(NamedTuple):
 
 
 class Posting(NamedTuple):
-    """What a round's settlement puts on record: payouts, transfers, and how many progressive wagers it accepted."""
+    """What a round's settlement puts on record: payouts, transfers, and how many progressive wagers it accepted.
+
+    `stakes_cents` are the stakes that stand, `pays_cents` what was handed back without shares of a level and envy.
+    """
 
     payouts: list[PayoutLine]
     movements: list[Movement]
     progressives: int
+    stakes_cents: int = 0
+    pays_cents: int = 0
 
 
 def posting(
@@ -80,18 +85,32 @@ def posting(
         Movement("envy", "awards_payable", envied, "envy"),
     ]
     if link is not None:
-        for level in contributions:
-            for kind, cents in (
-                ("liability", level.contribution_cents),
-                ("reserve", level.reserve_cents),
-                ("overflow", level.overflow_cents),
-            ):
-                if cents:
-                    account = of_level(link, level.level, kind)
-                    found.append(Movement("contribution_expense", account, cents, "contribution"))
+        found.extend(contributed(link, contributions))
         for award in awards:
             found.extend(_award(link, award))
-    return Posting(payouts, [movement for movement in found if movement.amount_cents], progressives)
+    moved = [movement for movement in found if movement.amount_cents]
+    return Posting(payouts, moved, progressives, wagered, paid - awarded)
+
+
+def contributed(link: str, contributions: Iterable[LevelMovement]) -> Iterable[Movement]:
+    """What contributions move: each part's whole cents, from `contribution_expense` or, of a lock's taken back, to it.
+
+    A part that goes down is a reversal and says `void`, as SPEC §9 has no other word for it; what the part lacked was put in
+    before by `adjustments` (DECISIONS A57, A58).
+    """
+    for level in contributions:
+        parts = (
+            ("liability", level.contribution_cents),
+            ("reserve", level.reserve_cents),
+            ("overflow", level.overflow_cents),
+        )
+        for (kind, cents), put_in_cents in zip(parts, level.put_in_cents, strict=True):
+            if cents > 0:
+                yield Movement("contribution_expense", of_level(link, level.level, kind), cents, "contribution")
+            elif cents < 0:
+                if put_in_cents:
+                    yield Movement("adjustments", of_level(link, level.level, kind), put_in_cents, "void")
+                yield Movement(of_level(link, level.level, kind), "contribution_expense", -cents, "void")
 
 
 def _award(link: str, award: Mapping[str, Any]) -> Iterable[Movement]:

@@ -1,6 +1,7 @@
 """One decision for every cause: what `record`, `verify` and `settle` all call (ARCHITECTURE §3a).
 
-A cause is a message (a round's result) or an act of people. Deciding changes nothing; `House.apply` moves the house along.
+A cause is a message (a round's result, or its lock) or an act of people. Deciding changes nothing; `House.apply` moves the
+house along.
 """
 
 from __future__ import annotations
@@ -11,16 +12,30 @@ from typing import Any, Final
 
 from accounting.rules import edition as editions
 from accounting.rules.acts import Shape
+from jackpot.rules import hits, levels, links
 from jackpot.rules import installing as link_installing
-from jackpot.rules import levels
 from jackpot.rules.decision import Act, Decision
+from jackpot.rules.hits import EnvyState, HitState, envy_name, hit_name
+from jackpot.rules.meter import Seed
+from jackpot.rules.parts import Brought
 from jackpot.rules.progressive import LevelMovement
-from tables.rules import acts, books, installing
-from tables.rules.books import PayoutLine
-from tables.rules.house import House
+from tables.rules import acts, books, installing, locking, payouts, round_acts
+from tables.rules.books import PayoutLine, Posting
+from tables.rules.house import (
+    HELD,
+    NOTHING_BROUGHT,
+    SETTLED,
+    House,
+    LockState,
+    MessageDecision,
+    RoundState,
+)
+from tables.rules.locking import Lock, decide_lock
 from tables.rules.message import RoundMessage
 from tables.rules.settle import Settled, settle, voided
 from tables.rules.table import TableTerms
+
+NO_HITS: Final[list[HitState]] = []
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +47,7 @@ class Result:
 
 
 @dataclass(slots=True)
-class RoundDecision(Decision):
+class RoundDecision(MessageDecision):
     """What a round comes to; beside the settlement what it puts on record.
 
     `progressives` counts the progressive wagers it accepted; `link` is the link it counts on.
@@ -48,33 +63,59 @@ class RoundDecision(Decision):
 def decide_result(
     cause: Result, house: House, edition: int = editions.CURRENT, override: Collection[str] = ()
 ) -> RoundDecision:
-    """Settle, void or hold a round on the house as it stands, under what counts at the round's own moment."""
+    """Settle, void or hold a round on the house as it stands, under what counts at the round's own moment.
+
+    A round with a lock counts from the lock, on the link that the lock has moved (DECISIONS A51).
+    """
     message, moment = cause.message, cause.counts_at
     table = house.tables[message.table]
-    terms = house.terms_of(table, moment)
-    link = house.link_of(table, moment)
+    lock = house.lock_of(message.table, message.round)
+    if lock is None:
+        link = house.link_of(table, moment)
+    else:
+        moment, link = lock.counts_at, house.links[lock.link]
+    terms = house.terms_on(table, moment, link)
     reasons = []
     if link is not None and not link.is_open(moment) and any("progressive" in seat.wagers for seat in message.seats):
         reasons.append("link_not_open")
     if not table.opens.at(moment):
         reasons.append("table_closed")
-    return _decided(settle(message, terms, link.meters if link else {}, reasons, override), terms, house, edition)
+    if lock is not None and lock.stakes != stakes(message):
+        reasons.append("lock_mismatch")
+    locked = lock.put_in if lock is not None else None
+    settled = settle(message, terms, link.meters if link else {}, reasons, override, locked)
+    return _decided(message, settled, terms, house, edition, lock)
 
 
 def decide_void_of_held(cause: Result, house: House, edition: int = editions.CURRENT) -> RoundDecision:
-    """Call a held round off: every stake back, nothing contributed (DECISIONS A68)."""
-    table = house.tables[cause.message.table]
-    terms = house.terms_of(table, cause.counts_at)
-    link = house.link_of(table, cause.counts_at)
-    return _decided(voided(cause.message, terms, link.meters if link else {}), terms, house, edition)
+    """Call a held round off: every stake back, and what its lock contributed taken back (DECISIONS A68)."""
+    message, moment = cause.message, cause.counts_at
+    table = house.tables[message.table]
+    lock = house.lock_of(message.table, message.round)
+    if lock is None:
+        link = house.link_of(table, moment)
+    else:
+        moment, link = lock.counts_at, house.links[lock.link]
+    terms = house.terms_on(table, moment, link)
+    settled = voided(message, terms, link.meters if link else {}, lock.put_in if lock is not None else None)
+    return _decided(message, settled, terms, house, edition, lock)
 
 
-def _decided(settled: Settled, terms: TableTerms, house: House, edition: int) -> RoundDecision:
+def stakes(message: RoundMessage) -> dict[int, int]:
+    """The progressive wagers of a round in cents by seat, void seats included: what its lock must have named (A52)."""
+    return {seat.seat: seat.wagers["progressive"] for seat in message.seats if "progressive" in seat.wagers}
+
+
+def _decided(
+    message: RoundMessage, settled: Settled, terms: TableTerms, house: House, edition: int, lock: LockState | None
+) -> RoundDecision:
     settlement = settled.settlement
+    key = (message.table, message.round)
     if edition == editions.FIRST:
         as_first_written(settlement)
-    if settled.outcome == "held":
-        return RoundDecision("held", settlement, terms=terms)
+    if settled.outcome == HELD:
+        held = RoundState(HELD, settlement["reasons"], message)
+        return RoundDecision(HELD, settlement, key=key, round=held, terms=terms)
     link = terms.link
     if link is not None:
         number = house.links[link.code].next_hit
@@ -92,6 +133,9 @@ def _decided(settled: Settled, terms: TableTerms, house: House, edition: int) ->
         settlement,
         posting.movements,
         {link.code: settled.meters} if link else {},
+        key=key,
+        round=_left(settled, posting, link.code if link else None, lock) if house.remembers or lock else None,
+        hits=_hits(settlement, link.code) if link and settlement["awards"] else NO_HITS,
         terms=terms,
         link=link.code if link else None,
         payouts=posting.payouts,
@@ -100,9 +144,56 @@ def _decided(settled: Settled, terms: TableTerms, house: House, edition: int) ->
     )
 
 
-def hit_name(link: str, number: int) -> str:
-    """The name of a hit: the link's code and the link's hit number (CONTRACT §3)."""
-    return f"{link}-{number:06d}"
+def _left(settled: Settled, posting: Posting, link: str | None, lock: LockState | None) -> RoundState:
+    """What later acts may ask of a settled or void round."""
+    settlement = settled.settlement
+    reasons = settlement["reasons"]
+    if settled.outcome != SETTLED:
+        return RoundState(settled.outcome, reasons, link=link)
+    brought = NOTHING_BROUGHT
+    if settled.movements and (posting.progressives or lock is not None):
+        brought = tuple((each.level, each.brought) for each in settled.movements)
+        if lock is not None:
+            brought = tuple((level, _both(lock.brought.get(level), result)) for level, result in brought)
+    return RoundState(
+        SETTLED,
+        reasons,
+        link=link,
+        brought=brought,
+        stakes_cents=posting.stakes_cents,
+        pays_cents=posting.pays_cents,
+        hits=tuple(award["hit"] for award in settlement["awards"]),
+    )
+
+
+def _both(lock: Brought | None, result: Brought) -> Brought:
+    """What a lock and its result brought together."""
+    if lock is None:
+        return result
+    return Brought(*(one + other for one, other in zip(lock, result, strict=True)))
+
+
+def _hits(settlement: Mapping[str, Any], link: str) -> list[HitState]:
+    """The hits of a round with the envy that each earned its neighbours."""
+    table, round_ = settlement["table"], settlement["round"]
+    found: dict[int, HitState] = {}
+    for award in settlement["awards"]:
+        seed = award["seed"]
+        found[award["seat"]] = HitState(
+            award["hit"],
+            link,
+            award["level"],
+            table,
+            award["paid_cents"],
+            Seed(seed["reserve_cents"], seed["house_cents"], seed["overflow_cents"]),
+            award.get("revenue_cents", 0),
+        )
+    for seat in settlement["seats"]:
+        for envy in seat["envy"]:
+            hit = found[envy["from_seat"]]
+            name = envy_name(table, round_, seat["seat"], envy["from_seat"])
+            hit.envy.append(EnvyState(name, hit.name, link, table, seat["seat"], envy["paid_cents"]))
+    return list(found.values())
 
 
 def as_first_written(settlement: dict[str, Any]) -> None:
@@ -118,36 +209,58 @@ Decider = Callable[[Act, House, int], Decision]
 
 
 def _released(act: Act, house: House, edition: int) -> Decision:
-    message, moment = acts.released(act, house)
+    message, moment = round_acts.released(act, house)
     try:
-        decision = decide_result(Result(message, moment), house, edition, acts.RELEASABLE)
+        decision = decide_result(Result(message, moment), house, edition, round_acts.RELEASABLE)
     except Exception:  # held because the rules fail on it, and they still do
-        raise acts.not_releasable(["processing_error"]) from None
-    if decision.outcome == "held":
-        raise acts.not_releasable(decision.result["reasons"])
+        raise round_acts.not_releasable(["processing_error"]) from None
+    if decision.outcome == HELD:
+        raise round_acts.not_releasable(decision.result["reasons"])
     return decision
 
 
 def _corrected(act: Act, house: House, edition: int) -> Decision:
-    message, moment, override = acts.corrected(act, house)
-    return decide_result(Result(message, moment), house, edition, override)
+    message, moment, override = round_acts.corrected(act, house)
+    decision = decide_result(Result(message, moment), house, edition, override)
+    if decision.outcome == HELD:
+        decision.round = None  # it stays held as posted (DECISIONS A67)
+    return decision
 
 
-def _called_off(act: Act, house: House, edition: int) -> Decision:
-    message, moment = acts.called_off(act, house)
+def _voided(act: Act, house: House, edition: int) -> Decision:
+    round_acts.VOID_ROUND.read(act.payload)
+    _, found = house.round(act.subject)
+    if found.outcome != HELD:
+        return round_acts.void_settled(act, house)
+    message, moment = round_acts.called_off(act, house)
     return decide_void_of_held(Result(message, moment), house, edition)
 
 
 ACTS: Final[Mapping[str, Decider]] = {
     installing.INSTALL: lambda act, house, edition: installing.install(act, house),
     link_installing.INSTALL: lambda act, house, edition: link_installing.install(act),
-    "level.adjust": lambda act, house, edition: levels.adjust(act, house.links),
+    "link.file": lambda act, house, edition: links.file(act, house.links, house.paytables, house.tables.keys()),
+    "link.open": lambda act, house, edition: links.open_link(act, house.links),
+    "link.suspend": lambda act, house, edition: links.suspend(act, house.links),
+    "link.resume": lambda act, house, edition: links.resume(act, house.links),
+    "link.close": lambda act, house, edition: links.close(act, house.links, house.hits, house.has_open_locks),
+    "link.terms": lambda act, house, edition: links.change_terms(act, house.links, house.paytables),
+    "table.join": lambda act, house, edition: acts.join(act, house),
+    "table.leave": lambda act, house, edition: acts.leave(act, house),
     "table.open": lambda act, house, edition: acts.open_table(act, house),
     "table.close": lambda act, house, edition: acts.close_table(act, house),
     "table.terms": lambda act, house, edition: acts.change_terms(act, house),
+    "level.adjust": lambda act, house, edition: levels.adjust(act, house.links),
+    "level.transfer": lambda act, house, edition: levels.transfer(act, house.links),
+    "hit.verify": lambda act, house, edition: hits.verify(act, house.hits, house.links),
+    "hit.approve": lambda act, house, edition: hits.approve(act, house.hits, house.links),
+    "hit.pay": lambda act, house, edition: hits.pay(act, house.hits, house.links),
+    "hit.reject": lambda act, house, edition: hits.reject(act, house.hits, house.links),
+    "payout.pay": lambda act, house, edition: payouts.pay(act, house),
     "round.release": _released,
     "round.correct": _corrected,
-    "round.void": _called_off,
+    "round.void": _voided,
+    "lock.void": lambda act, house, edition: locking.void_lock(act, house),
 }
 """The decider of every act, by its name; installations by command are decided likewise.
 
@@ -157,13 +270,18 @@ What cannot be done raises ActRefused.
 SHAPES: Final[Mapping[str, Shape]] = {
     shape.name: shape
     for shape in (
-        levels.ADJUST, acts.TABLE_OPEN, acts.TABLE_CLOSE, acts.TABLE_TERMS, acts.RELEASE, acts.CORRECT, acts.VOID,
+        links.FILE, links.OPENING, links.SUSPEND, links.RESUME, links.CLOSE, links.TERMS,
+        acts.TABLE_JOIN, acts.TABLE_LEAVE, acts.TABLE_OPEN, acts.TABLE_CLOSE, acts.TABLE_TERMS,
+        levels.ADJUST, levels.TRANSFER, hits.VERIFY, hits.APPROVE, hits.PAY, hits.REJECT, payouts.PAY,
+        round_acts.RELEASE, round_acts.CORRECT, round_acts.VOID_ROUND, locking.VOID_LOCK,
     )
 }  # fmt: skip
 
 
-def decide(cause: Result | Act, house: House, edition: int = editions.CURRENT) -> Decision:
+def decide(cause: Result | Lock | Act, house: House, edition: int = editions.CURRENT) -> Decision:
     """What a cause comes to in a house, by the rules of an edition. Raises ActRefused for an act that cannot be done."""
     if isinstance(cause, Result):
         return decide_result(cause, house, edition)
+    if isinstance(cause, Lock):
+        return decide_lock(cause, house)
     return ACTS[cause.act](cause, house, edition)

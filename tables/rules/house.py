@@ -8,17 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from accounting.rules.acts import ActRefused
 from accounting.rules.dated import ALWAYS, Dated
 from accounting.rules.moments import nanoseconds
 from jackpot.rules import installing
 from jackpot.rules.decision import Decision
+from jackpot.rules.hits import EnvyState, HitState
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import Meter
+from jackpot.rules.parts import Brought
 from jackpot.rules.paytable import ProgressivePaytable, builtin
-from jackpot.rules.state import LinkState, opened
+from jackpot.rules.progressive import Locked
+from jackpot.rules.state import LinkState, filed, opened
 from tables.rules import floor
 from tables.rules.message import RoundMessage
 from tables.rules.paytables import Edition
@@ -66,29 +69,93 @@ class TableState:
                 raise ValueError(f"{what} is no change of a table")
 
 
+HELD: Final = "held"
+SETTLED: Final = "settled"
+VOID: Final = "void"
+LOCKED: Final = "locked"
+DECIDED: Final = "decided"
+
+NOTHING_BROUGHT: Final[tuple[tuple[str, Brought], ...]] = ()
+NO_STAKES: Final[Mapping[int, int]] = {}
+NOTHING_OF_A_LOCK: Final[Mapping[str, Brought]] = {}
+
+
 @dataclass(slots=True)
 class RoundState:
-    """A round that an earlier event left: held with its message, or settled or void.
+    """A round that an earlier event left: held, with its message; or settled or void, with what it moved.
 
-    `received_at` (nanoseconds since 1970 UTC) is None where nothing is known of its receipt.
+    `received_at` (nanoseconds since 1970 UTC) is None where nothing is known of its receipt. Of a settled round: `brought` is
+    what its lock and its result together brought to each level of `link`; `stakes_cents` stood, `pays_cents` were handed
+    back without shares of a level and envy; `hits` are the names of its hits in their order.
     """
 
     outcome: str
     reasons: list[str]
-    message: RoundMessage
+    message: RoundMessage | None = None
     received_at: int | None = None
+    link: str | None = None
+    brought: tuple[tuple[str, Brought], ...] = NOTHING_BROUGHT
+    stakes_cents: int = 0
+    pays_cents: int = 0
+    hits: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class LockState:
+    """A lock that contributed: locked, then decided by its round's result, or void.
+
+    It counts from `counts_at` (nanoseconds since 1970 UTC) on `link`; `stakes` are its wagers in cents by seat, `brought` is
+    what they brought to each level. A lock that is locked no more needs neither.
+    """
+
+    counts_at: int
+    link: str
+    stakes: Mapping[int, int] = field(default_factory=dict)
+    brought: Mapping[str, Brought] = field(default_factory=dict)
+    state: str = LOCKED
+
+    @property
+    def put_in(self) -> Locked:
+        """What its round's result starts from."""
+        return Locked(sum(self.stakes.values()), self.brought)
+
+    def end(self, state: str) -> None:
+        """The lock is decided or void, and will not be asked for its wagers again."""
+        self.state, self.stakes, self.brought = state, NO_STAKES, NOTHING_OF_A_LOCK
+
+
+@dataclass(slots=True)
+class MessageDecision(Decision):
+    """What a round's result or its lock comes to, with what it leaves under `key` (table and round) for later events.
+
+    `round` is None where the round stays as it was; a lock leaves `lock` only when it contributed.
+    """
+
+    key: tuple[str, str] = ("", "")
+    round: RoundState | None = None
+    lock: LockState | None = None
+    hits: list[HitState] = field(default_factory=list)
 
 
 @dataclass
 class House:
-    """Links, tables and rounds by their codes; what is moved along from event to event."""
+    """Links, tables, rounds, locks and hits by their codes; what is moved along from event to event.
+
+    `hits` and `envy` are by their names (`LINK-000001`, `TABLE/ROUND/SEAT/FROM`), rounds and locks by table and round.
+    A file's house remembers all that went before; one that `remembers` nothing keeps only locks that wait for their result,
+    and is given the precedents that a cause names.
+    """
 
     links: dict[str, LinkState]
     tables: dict[str, TableState]
     rounds: dict[tuple[str, str], RoundState] = field(default_factory=dict)
+    locks: dict[tuple[str, str], LockState] = field(default_factory=dict)
+    hits: dict[str, HitState] = field(default_factory=dict)
+    envy: dict[str, EnvyState] = field(default_factory=dict)
     paytables: Mapping[str, ProgressivePaytable] = field(default_factory=builtin)
     editions: Mapping[str, Edition] | None = None
     """The base and side-wager editions that terms may name; None: the built-in ones."""
+    remembers: bool = True
     _composed: dict[tuple[int, int], TableTerms] = field(default_factory=dict)
 
     @cached_property
@@ -101,10 +168,22 @@ class House:
         code = table.links.at(moment)
         return None if code is None else self.links[code]
 
+    def lock_of(self, table: str, round_: str) -> LockState | None:
+        """The lock that a round's result will decide; None where there is none, or it is void."""
+        lock = self.locks.get((table, round_))
+        return lock if lock is not None and lock.state == LOCKED else None
+
+    def has_open_locks(self, link: str) -> bool:
+        """Whether a lock of the link waits for a result that is decided; a held one is not (DECISIONS A65)."""
+        return any(lock.link == link and lock.state == LOCKED for lock in self.locks.values())
+
     def terms_of(self, table: TableState, moment: int) -> TableTerms:
         """A table's terms with those of its link, both as they count at a moment."""
+        return self.terms_on(table, moment, self.link_of(table, moment))
+
+    def terms_on(self, table: TableState, moment: int, link: LinkState | None) -> TableTerms:
+        """A table's terms as they count at a moment, with those of a link."""
         terms = table.terms.at(moment)
-        link = self.link_of(table, moment)
         if link is None:
             return terms
         links = link.terms.at(moment)
@@ -131,12 +210,32 @@ class House:
         return (code, reference), found
 
     def apply(self, decision: Decision) -> None:
-        """Move along: what a decision changes, the meters after it, and the hits it numbered."""
+        """Move along: what a decision changes, the meters after it, what became of what it is about, and what it leaves."""
         self.change(decision.changes)
         for code, meters in decision.meters.items():
             self.links[code].meters.update(meters)
-        for award in decision.result.get("awards", ()):
-            self.links[decision.result["meters"][0]["link"]].next_hit += 1 if award["hit"] else 0
+        self.step(decision.steps)
+        if isinstance(decision, MessageDecision):
+            self.keep(decision)
+
+    def keep(self, left: MessageDecision) -> None:
+        """Take over what a result or a lock leaves; a lock that a result decided has done its work."""
+        for hit in left.hits:
+            self.links[hit.link].next_hit += 1
+        if left.lock is not None:
+            self.locks[left.key] = left.lock
+        lock = self.lock_of(*left.key)
+        if lock is not None and left.round is not None and left.round.outcome != HELD:
+            lock.end(DECIDED)
+        if not self.remembers:
+            if lock is not None and lock.state != LOCKED:
+                del self.locks[left.key]
+            return
+        if left.round is not None:
+            self.rounds[left.key] = left.round
+        for hit in left.hits:
+            self.hits[hit.name] = hit
+            self.envy.update((envy.name, envy) for envy in hit.envy)
 
     def change(self, changes: Iterable[Mapping[str, Any]]) -> None:
         """Take over the editions of terms, states and membership that an event introduced."""
@@ -145,6 +244,8 @@ class House:
                 case "link.installed":
                     terms = installing.terms_of({"link": change["definition"], "paytable": change["paytable"]})
                     self.links[terms.code] = installing.installed(terms)
+                case "link.filed":
+                    self.links[change["link"]] = filed(change, self.paytables)
                 case "table.installed":
                     table = installed(change, self.editions)
                     self.tables[table.code] = table
@@ -153,6 +254,23 @@ class House:
                     self.links[change["link"]].change(change, self.paytables)
                 case _:
                     self.tables[change["table"]].change(change, self.editions)
+
+    def step(self, steps: Iterable[Mapping[str, Any]]) -> None:
+        """Take over what became of the hits, envy payouts, locks and rounds that an act is about."""
+        for step in steps:
+            name, state = step["name"], step["state"]
+            table, _, reference = name.partition("/")
+            match step["what"]:
+                case "hit":
+                    self.hits[name].state = state
+                case "envy":
+                    self.envy[name].state = state
+                case "lock":
+                    self.locks[table, reference].end(state)
+                case "round":
+                    self.rounds[table, reference].outcome = state
+                case what:
+                    raise ValueError(f"nothing becomes of {what}")
 
 
 def installed(change: Mapping[str, Any], editions: Mapping[str, Edition] | None) -> TableState:

@@ -13,7 +13,7 @@ from typing import Any
 
 from jackpot.rules import progressive
 from jackpot.rules.meter import Meter
-from jackpot.rules.progressive import Hit, LevelMovement
+from jackpot.rules.progressive import Hit, LevelMovement, Locked
 from tables.rules import held, irregularities, limit
 from tables.rules.game import PROGRESSIVE, Game, Outcome
 from tables.rules.irregularities import Ruling
@@ -29,7 +29,8 @@ class Settled:
     """What a round comes to.
 
     `outcome` is settled, void or held; `settlement` is the JSON object of CONTRACT §3; `meters` are the link's meters
-    after the round, by level; `movements` what contributions brought, one per level, none unless settled.
+    after the round, by level; `movements` what contributions brought, one per level, or took back of a lock's; none of a
+    held round.
     """
 
     outcome: str
@@ -44,8 +45,9 @@ def settle(
     meters: Mapping[str, Meter],
     extra_reasons: Iterable[str] = (),
     override: Collection[str] = (),
+    locked: Locked | None = None,
 ) -> Settled:
-    """Settle one round; `meters` are those of the table's link as they stand, by level.
+    """Settle one round; `meters` are those of the table's link as they stand, by level, with what its lock has put in.
 
     `extra_reasons` are held reasons that only the caller can know (link_not_open, table_closed, lock_mismatch,
     processing_error); they take their printed place among the others. `override` are those that people have looked into:
@@ -61,8 +63,8 @@ def settle(
             return Settled("held", _settlement(message, "held", held.ordered(left)), dict(meters), ())
         reasons = held.ordered(found)
     if ruling.void_codes:
-        return _void_round(message, game, ruling, meters, reasons)
-    return _settled_round(message, game, ruling, meters, reasons)
+        return _void_round(message, game, ruling, meters, reasons, locked)
+    return _settled_round(message, game, ruling, meters, reasons, locked)
 
 
 def held_alone(message: RoundMessage, reason: str) -> dict[str, Any]:
@@ -83,7 +85,9 @@ def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> dict
     }
 
 
-def voided(message: RoundMessage, table: TableTerms, meters: Mapping[str, Meter]) -> Settled:
+def voided(
+    message: RoundMessage, table: TableTerms, meters: Mapping[str, Meter], locked: Locked | None = None
+) -> Settled:
     """A held round that people call off: every stake back, whatever the wager is called (DECISIONS A68)."""
     game = table.rules
     settlement = _settlement(message, "void", ["voided"])
@@ -91,9 +95,22 @@ def voided(message: RoundMessage, table: TableTerms, meters: Mapping[str, Meter]
         _entry(game, seat.seat, None, "void", _every_stake_back(seat, game), [])
         for seat in sorted(message.seats, key=SEAT_NUMBER, reverse=True)
     ]
-    if game.link is not None:
-        settlement["meters"] = progressive.meter_rows(game.link, meters, meters, 0)
-    return Settled("void", settlement, dict(meters), ())
+    return _nothing_accepted(settlement, game, meters, locked)
+
+
+def _nothing_accepted(
+    settlement: dict[str, Any], game: Game[Any], meters: Mapping[str, Meter], locked: Locked | None
+) -> Settled:
+    """A void round contributes nothing; what its lock had brought goes back (DECISIONS A51)."""
+    link = game.link
+    if link is None:
+        return Settled("void", settlement, dict(meters), ())
+    if locked is None:
+        settlement["meters"] = progressive.meter_rows(link, meters, meters)
+        return Settled("void", settlement, dict(meters), ())
+    after, movements = progressive.contributions(link, meters, 0, locked)
+    settlement["meters"] = progressive.meter_rows(link, meters, after, -locked.stakes_cents)
+    return Settled("void", settlement, after, movements)
 
 
 def _every_stake_back(seat: Seat, game: Game[Any]) -> list[Line]:
@@ -102,7 +119,12 @@ def _every_stake_back(seat: Seat, game: Game[Any]) -> list[Line]:
 
 
 def _void_round(
-    message: RoundMessage, game: Game[Any], ruling: Ruling, meters: Mapping[str, Meter], reasons: list[str]
+    message: RoundMessage,
+    game: Game[Any],
+    ruling: Ruling,
+    meters: Mapping[str, Meter],
+    reasons: list[str],
+    locked: Locked | None,
 ) -> Settled:
     """Every stake back, nothing contributed, nothing awarded (SPEC §8, DECISIONS A10)."""
     settlement = _settlement(message, "void", [*reasons, *ruling.void_codes])
@@ -110,13 +132,16 @@ def _void_round(
         _entry(game, seat.seat, None, "void", game.void_lines(seat, message, ruling), [])
         for seat in sorted(message.seats, key=SEAT_NUMBER, reverse=True)
     ]
-    if game.link is not None:
-        settlement["meters"] = progressive.meter_rows(game.link, meters, meters, 0)
-    return Settled("void", settlement, dict(meters), ())
+    return _nothing_accepted(settlement, game, meters, locked)
 
 
 def _settled_round(
-    message: RoundMessage, game: Game[Any], ruling: Ruling, meters: Mapping[str, Meter], reasons: list[str]
+    message: RoundMessage,
+    game: Game[Any],
+    ruling: Ruling,
+    meters: Mapping[str, Meter],
+    reasons: list[str],
+    locked: Locked | None,
 ) -> Settled:
     settlement = _settlement(message, "settled", reasons)
     seats = sorted(message.seats, key=SEAT_NUMBER, reverse=True)
@@ -148,13 +173,15 @@ def _settled_round(
 
     movements: tuple[LevelMovement, ...] = ()
     if link is not None:
-        after, movements = progressive.contributions(link, meters, stakes_cents)
+        after, movements = progressive.contributions(link, meters, stakes_cents, locked)
         if hits:
             settlement["awards"] = awards = progressive.awards(link, after, hits)
             paid = {award["seat"]: award["paid_cents"] for award in awards}
             for seat, outcome in played:
                 if seat.seat in paid:
                     _pay_share(outcome.lines[-1], paid[seat.seat])
+        if locked is not None:
+            stakes_cents -= locked.stakes_cents
         settlement["meters"] = progressive.meter_rows(link, meters, after, stakes_cents)
     else:
         after = dict(meters)

@@ -96,7 +96,8 @@ def house_of(stream_id: int, *, before: int | None = None) -> House:
     beginning: a migration found it and put it on record.
     """
     definitions = paytable_definitions()
-    house = House({}, {}, paytables={code: progressive_paytable.read(each) for code, each in definitions.items()})
+    paytables = {code: progressive_paytable.read(each) for code, each in definitions.items()}
+    house = House({}, {}, paytables=paytables, remembers=False)
     for event in documented(stream_id, TERMS):
         if before is None or event.sequence < before or _found(event):
             house.change(changes_of(event, definitions))

@@ -93,7 +93,7 @@ def test_a_misdealt_seat_is_void_and_the_others_play_on(harbor: Any) -> None:
     assert (settled.outcome, settled.settlement["reasons"]) == ("settled", [])
     void, folded, _royal = settled.settlement["seats"]
     assert (void["hand"], void["result"], void["paid_cents"], void["envy"]) == (None, "void", 5_100, [])
-    assert folded["envy"] == [{"from_seat": 1, "hand": "royal_flush", "paid_cents": 100_000}]
+    assert folded["envy"] == [{"from_seat": 1, "hand": "royal_flush", "paid_cents": 100_000, "order": 1}]
     cover_all = next(line for line in folded["lines"] if line["wager"] == "cover_all")
     assert cover_all["odds"] == "200 to 1", "three were dealt in"
     assert settled.settlement["meters"][0]["contributed_millionths"] == 34_000_000, "the void wager is not accepted"
@@ -157,7 +157,7 @@ def test_a_forfeit_loses_every_wager_and_its_contribution_stands(harbor: Any) ->
     assert {line["result"] for line in forfeited["lines"]} == {"lose"}
     assert [line["wager"] for line in forfeited["lines"]][-1] == "progressive"
     assert forfeited["envy"] == [], "no envy either way"
-    assert folded["envy"] == [{"from_seat": 4, "hand": "straight_flush", "paid_cents": 30_000}]
+    assert folded["envy"] == [{"from_seat": 4, "hand": "straight_flush", "paid_cents": 30_000, "order": 1}]
     assert other["envy"] == []
     assert [award["seat"] for award in settled.settlement["awards"]] == [4]
     cover_all = next(line for line in other["lines"] if line["wager"] == "cover_all")

@@ -9,6 +9,7 @@ import pytest
 from jackpot.rules import progressive
 from jackpot.rules.link import LinkTerms, misfit
 from jackpot.rules.meter import LevelTerms, Meter
+from jackpot.rules.parts import Brought
 from jackpot.rules.paytable import ProgressivePaytable, Row, builtin
 from jackpot.rules.progressive import LevelMovement
 from tables.rules.floor import read_floor
@@ -53,7 +54,7 @@ def test_movements_say_where_whole_cents_arrived() -> None:
     link = LinkTerms("lk", "Link", ProgressivePaytable("p", (), 100, ()), 1, (level,))
     after, movements = progressive.contributions(link, {"major": Meter(999, 500_000)}, 200)
     assert after["major"] == Meter(1_000, 0, 6, 1_000, 33, 500_000)
-    assert movements == (LevelMovement("major", 34_000_000, 1, 6, 33),)
+    assert movements == (LevelMovement("major", 34_000_000, 1, 6, 33, Brought(500_000, 6_001_000, 33_500_000)),)
 
 
 def test_awards_go_from_the_highest_seat_down_each_on_what_the_last_one_left(harbor: Any) -> None:
@@ -87,8 +88,8 @@ def test_awards_go_from_the_highest_seat_down_each_on_what_the_last_one_left(har
     )
     entries = {entry["seat"]: entry for entry in settled.settlement["seats"]}
     assert [entry["from_seat"] for entry in entries[1]["envy"]] == [6, 2]
-    assert entries[6]["envy"] == [{"from_seat": 2, "hand": "straight_flush", "paid_cents": 30_000}]
-    assert entries[2]["envy"] == [{"from_seat": 6, "hand": "royal_flush", "paid_cents": 100_000}]
+    assert entries[6]["envy"] == [{"from_seat": 2, "hand": "straight_flush", "paid_cents": 30_000, "order": 2}]
+    assert entries[2]["envy"] == [{"from_seat": 6, "hand": "royal_flush", "paid_cents": 100_000, "order": 1}]
     assert entries[1]["paid_cents"] == 130_000
     assert settled.meters["major"] == Meter(900_000, 0, 0)
 

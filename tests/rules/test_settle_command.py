@@ -233,7 +233,7 @@ def test_a_message_the_rules_choke_on_is_held_alone(
             raise ZeroDivisionError("a fault in the rules")
         return settle_round(message, *args)
 
-    monkeypatch.setattr("tables.settle.settle", choking)
+    monkeypatch.setattr("tables.rules.deciding.settle", choking)
     code, settlements, err = settle.run(good, good | {"round": "R-2"}, good | {"round": "R-3"})
     assert code == 0
     assert [line["outcome"] for line in settlements] == ["settled", "held", "settled"]

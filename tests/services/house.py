@@ -268,6 +268,10 @@ class House:
         with transaction.atomic():
             return app.perform(Act(name, subject, now.isoformat(), payload), at=now, by="tester")
 
+    def suspend(self, link: str) -> None:
+        """Suspend a link from before the deals of these tests on."""
+        self.act("link.suspend", link, at=DEALT - timedelta(hours=1))
+
     def settlement(self, sent: Message) -> Message:
         """What a posted message came to."""
         found = rows(

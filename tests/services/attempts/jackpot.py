@@ -15,6 +15,16 @@ from tests.services.house import (
 )
 
 
+@against("a_link_is_filed_open_suspended_or_closed")
+def _link_in_no_state(house: House) -> object:
+    return run("UPDATE jackpot_link SET state = 'lost'")
+
+
+@against("a_step_is_one_of_the_five")
+def _step_of_a_dance(house: House) -> object:
+    return jackpot.HitStep.objects.create(hit=new_hit(), state="danced", at=DEALT, by="x")
+
+
 @against("a_hit_number_is_used_once")
 def _hit_number_again(house: House) -> object:
     new_hit()

@@ -178,6 +178,16 @@ def _round_without_message(house: House) -> object:
     return new_round(message_id=999_999)
 
 
+@against("a_table_is_open_or_closed")
+def _table_ajar(house: House) -> object:
+    return run("UPDATE tables_table SET state = 'ajar'")
+
+
+@against("a_payout_is_of_a_known_kind")
+def _payout_of_another_kind(house: House) -> object:
+    return new_payout(kind="gift")
+
+
 @against("a_hold_is_for_reasons_of_the_list")
 def _held_for_no_known_reason(house: House) -> object:
     return new_hold(reasons=["whim"])
