@@ -8,11 +8,13 @@ from django.conf import settings
 from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path
+from django.urls import path, reverse
 
 from accounting import queries
-from accounting.pages import Header, page
-from accounting.rules.people import ROLES
+from accounting.rules.roles import ROLES
+from accounting.shell.header import Header
+from accounting.shell.navigation import home
+from accounting.shell.pages import page, roles_of
 
 AUDIT_PAGE = 50
 
@@ -22,6 +24,11 @@ class SignIn(LoginView):
 
     template_name = "sign_in.html"
     redirect_authenticated_user = True
+
+    def get_default_redirect_url(self) -> str:
+        """Where the person's roles begin."""
+        begins = home(roles_of(self.request))
+        return reverse(begins.address) if begins else super().get_default_redirect_url()
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         """Add the demo people, in demo mode only."""
@@ -39,7 +46,7 @@ def demo_people() -> list[dict[str, Any]]:
     return [person | {"roles": [ROLES.get(role, role) for role in person.get("roles", [])]} for person in people]
 
 
-@page("floor")
+@page(None)
 def clock(request: HttpRequest) -> HttpResponse:
     """The gaming day and the time in the header, read anew now and then."""
     return render(request, "clock.html")

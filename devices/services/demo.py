@@ -9,7 +9,7 @@ from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.utils import timezone
 
-from accounting.rules.people import ROLES
+from accounting.rules.roles import ROLES
 from devices.models import Device
 from devices.services.directory import key_digest
 from tables.queries.set_up import table_ids

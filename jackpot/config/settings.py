@@ -37,6 +37,7 @@ TIME_ZONE = "UTC"
 
 INSTALLED_APPS = [
     "accounting",
+    "accounting.shell",
     "jackpot",
     "tables",
     "devices",
@@ -87,7 +88,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
-                "accounting.pages.header",
+                "accounting.shell.header.header",
             ],
         },
     }

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Page, expect
 
-from accounting.rules.people import ROLES, SUPERVISOR
+from accounting.rules.roles import AUDITOR, SUPERVISOR
 from tables.services import floors
 from tests.conftest import Service
 from tests.pages.conftest import PASSWORD, person
@@ -35,7 +35,7 @@ def _a_loop_runs_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 def open_house(live_service: Service) -> House:
     """A floor that the server serves; what is played is settled here."""
     floors.install(FLOOR, at=OPENED)
-    person("everyone", *ROLES)
+    person("everyone", AUDITOR)
     person("maria", SUPERVISOR)
     return House()
 
