@@ -47,6 +47,10 @@ SECTIONS = (
         "Gateways, the queue and significant events", frozenset({SUPERVISOR, MANAGER, AUDITOR, ADMINISTRATOR, SECURITY}),
     ),
     Section(
+        "people", "People", "o", "users", "people",
+        "Who works here: roles, ways in, sessions, tokens", frozenset({AUDITOR, SECURITY}),
+    ),
+    Section(
         "set-up", "Set-up", "s", "settings", "set-up",
         "Property, links, tables, terms and paytables", frozenset({AUDITOR, ADMINISTRATOR}),
     ),

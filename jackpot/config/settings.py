@@ -20,10 +20,8 @@ DEBUG = os.environ.get("JACKPOT_DEBUG") == "1"
 DEMO = os.environ.get("JACKPOT_DEMO") == "1"  # demo keys and demo people are honoured; `up` says so
 HTTPS = os.environ.get("JACKPOT_HTTPS") == "1"  # a proxy in front speaks TLS and sets X-Forwarded-Proto
 SECRET_KEY = os.environ.get("JACKPOT_SECRET_KEY") or DATA.secret_key()
-ALLOWED_HOSTS = [
-    "127.0.0.1", "localhost", "[::1]",
-    *filter(None, os.environ.get("JACKPOT_HOSTS", "").split(",")),
-]  # fmt: skip
+NAMES = [*filter(None, os.environ.get("JACKPOT_HOSTS", "").split(","))]  # the first is the one that people are sent to
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *NAMES]
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
 
 ROOT_URLCONF = "jackpot.config.urls"
@@ -37,6 +35,7 @@ TIME_ZONE = "UTC"
 
 INSTALLED_APPS = [
     "accounting",
+    "accounting.people",
     "accounting.shell",
     "jackpot",
     "tables",
@@ -172,12 +171,14 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
+AXES_USERNAME_CALLABLE = "accounting.people.forms.counted_as"  # a name is one whatever its case
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # a stranger cannot lock a colleague out from elsewhere
 AXES_LOCKOUT_TEMPLATE = "locked_out.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ACCESS_FAILURE_LOG = False
+SESSION_ENGINE = "accounting.people.sessions"
 SESSION_COOKIE_AGE = 12 * 3600  # a shift
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -226,6 +227,7 @@ STORAGES = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "devices.authentication.DeviceKey",
+        "accounting.people.authentication.Bearer",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

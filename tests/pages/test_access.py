@@ -171,9 +171,9 @@ def test_the_navigation_marks_what_a_role_cannot_use(signed_in: SignedIn) -> Non
     page = signed_in(SUPERVISOR).get("/").content.decode()
     navigation = page[page.index('<nav class="side"') : page.index("</nav>")]
     assert f'href="{reverse("devices")}"' in navigation
-    for closed in ("accounting", "audit", "set-up"):
+    for closed in ("accounting", "audit", "people", "set-up"):
         assert f'href="{reverse(closed)}"' not in navigation, closed
-    assert navigation.count("Not open to your role") == 3
+    assert navigation.count("Not open to your role") == 4
 
 
 def test_a_wrong_password_says_so_and_ten_of_them_lock_the_name(house: House) -> None:
