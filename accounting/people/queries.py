@@ -8,6 +8,7 @@ from django.contrib.auth.hashers import is_password_usable
 from django.contrib.auth.models import User
 
 from accounting.people.models import OneTimeLink, PersonalToken, Session
+from accounting.people.rules.browsers import in_two_words
 from accounting.people.rules.keeping import handle_of
 from accounting.people.rules.names import folded
 from accounting.rules.roles import ROLES, in_order
@@ -86,7 +87,7 @@ def sessions_of(name: str, at: datetime, *, current_key: str | None = None) -> l
             since=row.since,
             until=row.expire_date,
             address=row.address,
-            browser=row.browser,
+            browser=in_two_words(row.browser),
             current=row.session_key == current_key,
         )
         for row in rows

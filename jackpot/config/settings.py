@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from django.contrib.messages import constants as messages
 
 from jackpot.config import logs
 from jackpot.config.data_folder import DataFolder
@@ -158,6 +159,7 @@ if CELERY_BROKER_URL.startswith("pgmq:"):
     }
 
 # ── people ──────────────────────────────────────────────────────────────────────────────────────────────────────
+MESSAGE_TAGS = {messages.SUCCESS: "good", messages.WARNING: "warn", messages.ERROR: "bad"}  # as house.css names them
 LOGIN_URL = "/sign-in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"

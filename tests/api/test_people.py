@@ -196,11 +196,11 @@ def set_password(browser: httpx.Client, link: str) -> httpx.Response:
     [
         (
             ["person", "maria", "--role", "dealer"],
-            "--role: no role 'dealer': there are supervisor, manager, accounting",
+            "--role: No role 'dealer': there are supervisor, manager, accounting",
         ),
         (
             ["person", "maria", "--role", "cage", "--role", "manager"],
-            "--role: nobody holds a gaming role and an accounting",
+            "--role: Nobody holds a gaming role and an accounting",
         ),
         (["person", "maria"], "--role: Somebody without a role can see nothing"),
         (["person", "maria lopez", "--role", "cage"], "NAME: 'maria lopez' is no account name"),

@@ -251,7 +251,7 @@ def test_a_link_is_kept_as_a_digest_and_opens_once(house: House) -> None:
     record = last_record("maria")
     assert (record.actor, record.action, record.detail["from"]) == (
         "maria",
-        "set password by one-time link",
+        "set password",
         "10.9.9.9",
     )
     refused("no_such_link", links.use, "maria", "the secret itself", "yet another password", address="", at=LATER)

@@ -114,7 +114,8 @@ def _require(roles: Collection[str]) -> None:
     try:
         require_together(roles)
     except RolesRefused as refusal:
-        raise PersonRefused(refusal.rule, f"{refusal}.", "roles") from None
+        said = str(refusal)
+        raise PersonRefused(refusal.rule, f"{said[0].upper()}{said[1:]}.", "roles") from None
     if not roles:
         raise PersonRefused("no_role", "Somebody without a role can see nothing: choose one.", "roles")
 

@@ -31,7 +31,7 @@ class Actor:
 
 
 def on_record(
-    by: Actor, action: str, name: str, at: datetime, *, before: dict[str, Any] | None = None, **after: Any
+    by: Actor, action: str, name: str, at: datetime, /, *, before: dict[str, Any] | None = None, **after: Any
 ) -> None:
     """Write an act about a person into the audit trail, what it found and what it left. Comes last in a transaction."""
     detail: dict[str, Any] = {"before": before or {}, "after": after}

@@ -46,5 +46,5 @@ def use(name: str, secret: str, password: str, *, address: str, at: datetime) ->
     OneTimeLink.objects.filter(digest=digest_of(secret)).update(ended_at=at, ended=OneTimeLink.Ended.USED)
     person.set_password(password)
     person.save(update_fields=["password"])
-    on_record(Actor(person.username, address), "set password by one-time link", person.username, at)
+    on_record(Actor(person.username, address), "set password", person.username, at, by="one-time link")
     return person

@@ -95,7 +95,7 @@ def act(done: str) -> Callable[[Act], Callable[..., HttpResponseBase]]:
             except PersonRefused as refusal:
                 if refusal.code == "no_such_person":
                     raise Http404(str(refusal)) from None
-                messages.warning(request, str(refusal))
+                messages.error(request, str(refusal))
                 return redirect("person", name)
             if shown is not None:
                 return shown

@@ -70,7 +70,7 @@ def end_sessions(request: HttpRequest) -> HttpResponse:
         )
         messages.success(request, f"Sessions ended: {ended}.")
     except PersonRefused as refusal:
-        messages.warning(request, str(refusal))
+        messages.error(request, str(refusal))
     return redirect("account")
 
 
@@ -91,5 +91,5 @@ def withdraw_token(request: HttpRequest, token_id: int) -> HttpResponse:
         tokens.withdraw(_user(request).username, token_id, by=actor(request), at=timezone.now())
         messages.success(request, "The token is withdrawn.")
     except PersonRefused as refusal:
-        messages.warning(request, str(refusal))
+        messages.error(request, str(refusal))
     return redirect("account")

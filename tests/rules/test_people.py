@@ -1,9 +1,10 @@
-"""Which roles one person may hold together: every set of roles, judged by the three sentences alone."""
+"""Which roles one person may hold together: every set, judged by the three sentences alone. And what browsers are called."""
 
 from itertools import combinations
 
 import pytest
 
+from accounting.people.rules.browsers import in_two_words
 from accounting.rules.roles import (
     ACCOUNTING,
     ADMINISTRATOR,
@@ -64,3 +65,27 @@ def test_the_two_sides_share_no_role_and_leave_out_those_who_only_look() -> None
 
 def test_roles_are_listed_in_the_order_of_the_house() -> None:
     assert in_order({CAGE, SUPERVISOR, "somebody else's group", MANAGER}) == [SUPERVISOR, MANAGER, CAGE]
+
+
+@pytest.mark.parametrize(
+    ("user_agent", "words"),
+    [
+        (
+            "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML) Chrome/131.0 Safari/537.36 Edg/131.0",
+            "Edge on Windows",
+        ),
+        (
+            "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0 Safari/537.36",
+            "Chrome on Linux",
+        ),
+        (
+            "Mozilla/5.0 (iPad; CPU OS 17_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.0 Safari/604.1",
+            "Safari on iPad",
+        ),
+        ("Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:130.0) Gecko/20100101 Firefox/130.0", "Firefox on macOS"),
+        ("python-httpx/0.28.1", "python-httpx/0.28.1"),
+        ("", ""),
+    ],
+)
+def test_a_browser_in_two_words(user_agent: str, words: str) -> None:
+    assert in_two_words(user_agent) == words
