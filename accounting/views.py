@@ -1,45 +1,19 @@
-"""Pages of accounting: signing in, the trial balance, the audit trail."""
+"""Pages of accounting: the trial balance, the audit trail."""
 
-import json
 from datetime import date
-from typing import Any
 
-from django.conf import settings
-from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
 from accounting import queries
-from accounting.pages import Header, page
-from accounting.rules.people import ROLES
+from accounting.shell.header import Header
+from accounting.shell.pages import page
 
 AUDIT_PAGE = 50
 
 
-class SignIn(LoginView):
-    """The way in for staff. In demo mode it lists the demo people, so that anyone can look around."""
-
-    template_name = "sign_in.html"
-    redirect_authenticated_user = True
-
-    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Add the demo people, in demo mode only."""
-        return super().get_context_data(**kwargs) | {"people": demo_people()}
-
-
-def demo_people() -> list[dict[str, Any]]:
-    """The people that `up` made and wrote into the data folder; nobody outside demo mode."""
-    if not settings.DEMO:
-        return []
-    try:
-        people = json.loads(settings.DATA.demo.read_text())["people"]
-    except (OSError, ValueError, KeyError):
-        return []
-    return [person | {"roles": [ROLES.get(role, role) for role in person.get("roles", [])]} for person in people]
-
-
-@page("floor")
+@page(None)
 def clock(request: HttpRequest) -> HttpResponse:
     """The gaming day and the time in the header, read anew now and then."""
     return render(request, "clock.html")
@@ -89,8 +63,6 @@ def audit(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [
-    path("sign-in", SignIn.as_view(), name="sign-in"),
-    path("sign-out", LogoutView.as_view(), name="sign-out"),
     path("clock", clock, name="clock"),
     path("accounting/", trial_balance, name="accounting"),
     path("accounting/<str:day>/", trial_balance, name="trial-balance"),

@@ -1,4 +1,4 @@
-"""Demo keys for REST framework: `Authorization: Api-Key KEY` (CONTRACT §5). Signatures will stand beside them."""
+"""Device keys for REST framework: `Authorization: Api-Key KEY` (CONTRACT §5). Signatures will stand beside them."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from devices.services import directory
 
 
 class DeviceKey(BaseAuthentication):
-    """A device named by its demo key; other schemes are left to other authentications."""
+    """A device named by its key; other schemes are left to other authentications."""
 
     def authenticate(self, request: Request) -> tuple[Any, None] | None:
         """The device, or None where no key was sent. An unknown key is 401."""
@@ -24,12 +24,12 @@ class DeviceKey(BaseAuthentication):
         return caller, None
 
     def authenticate_header(self, request: Request) -> str:
-        """What a 401 answer asks for."""
-        return "Api-Key"
+        """What a 401 answer asks for: REST framework asks the first authentication only, so it speaks for tokens too."""
+        return "Bearer" if request.headers.get("Authorization", "").lower().startswith("bearer") else "Api-Key"
 
 
 class DeviceKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
-    """How the OpenAPI document names the demo key."""
+    """How the OpenAPI document names a device's key."""
 
     target_class = "devices.authentication.DeviceKey"
     name = "deviceKey"
@@ -40,5 +40,5 @@ class DeviceKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untype
             "type": "apiKey",
             "in": "header",
             "name": "Authorization",
-            "description": "`Api-Key KEY`; demo mode only",
+            "description": "`Api-Key KEY`; a device's own, or in demo mode one from demo.json",
         }

@@ -190,7 +190,7 @@ class Gateway:
     code: str
     tables: str
     enrolled_at: datetime
-    demo: bool
+    key: str | None
     last_at: datetime | None
     last_round: str | None
     last_table: str | None
@@ -200,7 +200,8 @@ class Gateway:
 # of a stream is found by its settled round instead, and what is still queued by the queue.
 GATEWAYS = """
     SELECT device.code, string_agg(tabl.code, ', ' ORDER BY tabl.code), device.enrolled_at,
-        device.demo_key_digest IS NOT NULL, max(last.received_at),
+        CASE WHEN device.key_digest IS NOT NULL THEN 'key' WHEN device.demo_key_digest IS NOT NULL THEN 'demo key' END,
+        max(last.received_at),
         (array_agg(last.reference ORDER BY last.received_at DESC NULLS LAST))[1],
         (array_agg(tabl.code ORDER BY last.received_at DESC NULLS LAST))[1]
     FROM devices_device device

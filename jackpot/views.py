@@ -14,9 +14,9 @@ from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_GET
 
-from accounting.pages import page, roles_of
 from accounting.queries import the_property
-from accounting.rules.people import may_use
+from accounting.shell.navigation import may_use
+from accounting.shell.pages import page, roles_of
 from jackpot import queries
 from jackpot.feeds import feed
 

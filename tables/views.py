@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
-from accounting.pages import page
 from accounting.queries import the_property
-from accounting.templatetags.pages import money, words
+from accounting.shell.pages import page
+from accounting.shell.templatetags.pages import money, words
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout

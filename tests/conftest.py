@@ -72,17 +72,23 @@ def settle() -> Callable[[], int]:
     return lambda: intake.drain(clock=timezone.now)
 
 
-def service_environment() -> dict[str, str]:
+def service_environment(*, demo: bool = True) -> dict[str, str]:
     """The environment for a process of the service that works on this test's database."""
     database = connection.settings_dict
     where = f"{database['USER']}@{quote(database['HOST'], safe='')}:{database['PORT']}"
-    return {**os.environ, "DATABASE_URL": f"postgresql://{where}/{database['NAME']}", "JACKPOT_DEMO": "1"}
+    return {
+        **os.environ,
+        "DATABASE_URL": f"postgresql://{where}/{database['NAME']}",
+        "JACKPOT_DEMO": "1" if demo else "",
+    }
 
 
 @contextmanager
-def running(command: list[str], role: str, *, pass_fds: Sequence[int] = ()) -> Iterator[subprocess.Popen[bytes]]:
+def running(
+    command: list[str], role: str, *, pass_fds: Sequence[int] = (), demo: bool = True
+) -> Iterator[subprocess.Popen[bytes]]:
     """A process of the service on the test database, ended with the block."""
-    environment = {**service_environment(), "JACKPOT_ROLE": role}
+    environment = {**service_environment(demo=demo), "JACKPOT_ROLE": role}
     process = subprocess.Popen([sys.executable, *command], cwd=ROOT, env=environment, pass_fds=pass_fds)
     try:
         yield process
@@ -114,7 +120,7 @@ class Service:
 
 
 @contextmanager
-def serving() -> Iterator[Service]:
+def serving(*, demo: bool = True) -> Iterator[Service]:
     """The web process on the test database, answering. It gets its socket from here, so that nobody can take its port."""
     with ExitStack() as stack:
         with socket.socket() as listener:
@@ -122,7 +128,7 @@ def serving() -> Iterator[Service]:
             listener.listen(1024)
             url = f"http://127.0.0.1:{listener.getsockname()[1]}"
             descriptor = listener.fileno()
-            web = running(["-m", "jackpot.config.web", str(descriptor)], "web", pass_fds=[descriptor])
+            web = running(["-m", "jackpot.config.web", str(descriptor)], "web", pass_fds=[descriptor], demo=demo)
             process = stack.enter_context(web)
         give_up = time.monotonic() + 100
         while True:

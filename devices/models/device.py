@@ -4,10 +4,11 @@ from django.db import models
 
 
 class Device(models.Model):
-    """A shuffler, shoe or table controller. A demo key works in demo mode only; only its SHA-256 is kept."""
+    """A shuffler, shoe or table controller. Of its keys only the SHA-256 is kept; a demo key works in demo mode only."""
 
     code = models.CharField(max_length=80, unique=True)
     tables = models.ManyToManyField("tables.Table", related_name="devices")
+    key_digest = models.BinaryField(max_length=32, null=True, unique=True)
     demo_key_digest = models.BinaryField(max_length=32, null=True, unique=True)
     enrolled_at = models.DateTimeField()
 

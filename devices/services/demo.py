@@ -5,11 +5,11 @@ from hashlib import sha256
 from typing import Any
 
 from django.conf import settings
-from django.contrib.auth.models import Group, User
 from django.db import transaction
 from django.utils import timezone
 
-from accounting.rules.people import ROLES
+from accounting.people.services import demo
+from accounting.rules.roles import ROLES
 from devices.models import Device
 from devices.services.directory import key_digest
 from tables.queries.set_up import table_ids
@@ -33,13 +33,9 @@ def ensure() -> dict[str, Any]:
 
 def _person(role: str, title: str) -> dict[str, Any]:
     password = f"{role}-{_derived(f'password of {role}')[:8]}"
-    user, _ = User.objects.get_or_create(username=role, defaults={"first_name": "Demo", "last_name": title})
-    if not user.check_password(password):
-        user.set_password(password)
-        user.save()
-    group, _ = Group.objects.get_or_create(name=role)
-    user.groups.set([group])
-    return {"username": role, "password": password, "roles": [role]}
+    token = _derived(f"token of {role}")
+    demo.ensure(role, last_name=title, role=role, password=password, token=token, at=timezone.now())
+    return {"username": role, "password": password, "token": token, "roles": [role]}
 
 
 def _derived(purpose: str) -> str:

@@ -44,6 +44,7 @@ class Directory:
     terms: Mapping[str, TableTerms]
     addresses: Mapping[str, Address]
     callers: Mapping[bytes, Caller]
+    demo_callers: Mapping[bytes, Caller]
     read_at: float
 
 
@@ -75,26 +76,32 @@ def forget() -> None:
 def caller(authorization: str, directory: Directory) -> Caller | None:
     """The device behind an `Authorization: Api-Key KEY` header; None where the key is missing, unknown or not for us."""
     scheme, _, key = authorization.partition(" ")
-    if scheme.lower() != "api-key" or not settings.DEMO:
+    if scheme.lower() != "api-key":
         return None
-    return directory.callers.get(key_digest(key.strip()))
+    digest = key_digest(key.strip())
+    found = directory.callers.get(digest)
+    return directory.demo_callers.get(digest) if found is None and settings.DEMO else found
 
 
 def key_digest(key: str) -> bytes:
-    """What is kept of a demo key."""
+    """What is kept of a key."""
     return sha256(key.encode()).digest()
 
 
 def _read() -> Directory:
     read_at = time.monotonic()
     found = terms.now_in_force()
-    callers = {}
-    for device in Device.objects.exclude(demo_key_digest=None).prefetch_related("tables"):
-        codes = frozenset(table.code for table in device.tables.all())
-        callers[bytes(device.demo_key_digest or b"")] = Caller(device.pk, device.code, codes)
+    callers: dict[bytes, Caller] = {}
+    demo_callers: dict[bytes, Caller] = {}
+    for device in Device.objects.prefetch_related("tables"):
+        known = Caller(device.pk, device.code, frozenset(table.code for table in device.tables.all()))
+        for keys, digest in ((callers, device.key_digest), (demo_callers, device.demo_key_digest)):
+            if digest is not None:
+                keys[bytes(digest)] = known
     return Directory(
         terms={code: item.terms for code, item in found.items()},
         addresses={code: Address(item.table_id, item.stream_id) for code, item in found.items()},
         callers=callers,
+        demo_callers=demo_callers,
         read_at=read_at,
     )

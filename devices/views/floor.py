@@ -11,7 +11,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from accounting.pages import day_began, page
+from accounting.shell.header import day_began
+from accounting.shell.pages import page
 from devices.queries import boards
 from jackpot import queries as jackpot_queries
 from tables.queries import floor as tables_queries

@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from accounting.pages import page
+from accounting.shell.pages import page
 from devices import queries
 
 EVENTS_SHOWN = 50

@@ -8,9 +8,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from accounting.pages import page
 from accounting.queries import event_shown, transfers_of
-from accounting.templatetags.pages import money, share
+from accounting.shell.pages import page
+from accounting.shell.templatetags.pages import money, share
 from devices import queries
 from devices.queries import RoundShown
 from jackpot import queries as jackpot_queries

@@ -12,6 +12,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import OperationalError
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from jackpot.config.data_folder import write_private
@@ -43,6 +44,7 @@ def main(argv: list[str]) -> int:
         demo = {"base_url": wanted.base_url, **import_string("devices.services.demo.ensure")()}
         write_private(settings.DATA.demo, json.dumps(demo, indent=1))
     else:
+        import_string("accounting.people.services.demo.retire")(at=timezone.now())
         settings.DATA.demo.unlink(missing_ok=True)
     return 0
 

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from csp.constants import NONE, SELF
+from django.contrib.messages import constants as messages
 
 from jackpot.config import logs
 from jackpot.config.data_folder import DataFolder
@@ -20,10 +21,8 @@ DEBUG = os.environ.get("JACKPOT_DEBUG") == "1"
 DEMO = os.environ.get("JACKPOT_DEMO") == "1"  # demo keys and demo people are honoured; `up` says so
 HTTPS = os.environ.get("JACKPOT_HTTPS") == "1"  # a proxy in front speaks TLS and sets X-Forwarded-Proto
 SECRET_KEY = os.environ.get("JACKPOT_SECRET_KEY") or DATA.secret_key()
-ALLOWED_HOSTS = [
-    "127.0.0.1", "localhost", "[::1]",
-    *filter(None, os.environ.get("JACKPOT_HOSTS", "").split(",")),
-]  # fmt: skip
+NAMES = [*filter(None, os.environ.get("JACKPOT_HOSTS", "").split(","))]  # the first is the one that people are sent to
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *NAMES]
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
 
 ROOT_URLCONF = "jackpot.config.urls"
@@ -37,6 +36,8 @@ TIME_ZONE = "UTC"
 
 INSTALLED_APPS = [
     "accounting",
+    "accounting.people",
+    "accounting.shell",
     "jackpot",
     "tables",
     "devices",
@@ -87,7 +88,7 @@ TEMPLATES: list[dict[str, Any]] = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "csp.context_processors.nonce",
-                "accounting.pages.header",
+                "accounting.shell.header.header",
             ],
         },
     }
@@ -158,6 +159,7 @@ if CELERY_BROKER_URL.startswith("pgmq:"):
     }
 
 # ── people ──────────────────────────────────────────────────────────────────────────────────────────────────────
+MESSAGE_TAGS = {messages.SUCCESS: "good", messages.WARNING: "warn", messages.ERROR: "bad"}  # as house.css names them
 LOGIN_URL = "/sign-in"
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"
@@ -171,12 +173,14 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.ScryptPasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
+AXES_USERNAME_CALLABLE = "accounting.people.forms.counted_as"  # a name is one whatever its case
 AXES_FAILURE_LIMIT = 10
 AXES_COOLOFF_TIME = 0.25  # hours
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # a stranger cannot lock a colleague out from elsewhere
 AXES_LOCKOUT_TEMPLATE = "locked_out.html"
 AXES_RESET_ON_SUCCESS = True
 AXES_ENABLE_ACCESS_FAILURE_LOG = False
+SESSION_ENGINE = "accounting.people.sessions"
 SESSION_COOKIE_AGE = 12 * 3600  # a shift
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
@@ -225,6 +229,7 @@ STORAGES = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
         "devices.authentication.DeviceKey",
+        "accounting.people.authentication.Bearer",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

@@ -20,6 +20,7 @@ OPEN = {
     "/sign/ms-mg01/stream": "what hangs over the tables",
     "/sign-in": "the way in",
     "/sign-out": "the way out",
+    "/first-sign-in/auditor": "the way in by a one-time link",
 }
 FILLED = {
     "code": "ms-mg01",
@@ -27,6 +28,7 @@ FILLED = {
     "payout_id": "ms-mg01-1-1",
     "reference": "MS-101/R-1",
     "day": "2026-11-27",
+    "name": "auditor",
 }
 
 

@@ -133,7 +133,7 @@ def test_detached_it_is_ready_when_the_command_returns(running: House) -> None:
     demo = json.loads((running.folder / "demo.json").read_text())
     assert demo["base_url"] == f"http://127.0.0.1:{running.port}"
     assert set(demo["devices"]) == {f"MS-10{n}" for n in range(1, 9)}
-    assert all(set(person) == {"username", "password", "roles"} for person in demo["people"])
+    assert all(set(person) == {"username", "password", "token", "roles"} for person in demo["people"])
     assert (running.folder / "demo.json").stat().st_mode & 0o077 == 0, "keys and passwords are for the owner alone"
     running.accepts_and_settles()
 

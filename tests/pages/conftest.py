@@ -1,4 +1,4 @@
-"""People to look at pages with: one for each role, one without any."""
+"""People to look at pages with."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.test import Client
 
-from accounting.rules.people import ROLES
+from accounting.rules.roles import AUDITOR
 from tests.services.house import House
 
 PASSWORD = "a long enough password"
@@ -32,10 +32,10 @@ SignedIn = Callable[..., Client]
 
 @pytest.fixture
 def signed_in(house: House) -> SignedIn:
-    """A browser in which somebody with these roles is signed in: `signed_in("auditor")`; all roles unless some are named."""
+    """A browser in which somebody with these roles is signed in: `signed_in("cage")`; an auditor unless roles are named."""
 
     def sign_in(*roles: str | None) -> Client:
-        wanted = [role for role in roles if role] if roles else list(ROLES)
+        wanted = [role for role in roles if role] if roles else [AUDITOR]
         client = Client()
         client.force_login(
             person("-".join(wanted) or "nobody", *wanted), backend="django.contrib.auth.backends.ModelBackend"

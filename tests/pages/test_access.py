@@ -3,34 +3,39 @@
 import asyncio
 import itertools
 import json
+import re
 import threading
 from collections.abc import AsyncGenerator
+from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from accounting.rules.people import ACCOUNTING, ADMINISTRATOR, AUDITOR, ROLES, SUPERVISOR
+from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLER, MANAGER, ROLES, SECURITY, SUPERVISOR
+from accounting.shell.navigation import SECTIONS, home, may_use
 from jackpot.views import displayed, merged
 from tests.pages.conftest import PASSWORD, SignedIn, person, text_of
 from tests.services.house import ALONE, House, message, royal
 
-PAGES = {
-    "/": set(ROLES),
-    "/floor/now": set(ROLES),
-    "/floor/tables/MS-101/": set(ROLES),
-    "/rounds/MS-101/r-1": set(ROLES),
-    "/find?q=r-1": set(ROLES),
-    "/clock": set(ROLES),
-    "/jackpots/": set(ROLES),
-    "/jackpots/ms-mg01/": set(ROLES),
-    "/payouts/": set(ROLES),
-    "/payouts/ms-mg01-1-1/": set(ROLES),
-    "/accounting/": {ACCOUNTING, AUDITOR},
-    "/accounting/2026-11-27/": {ACCOUNTING, AUDITOR},
-    "/accounting/liabilities/": {ACCOUNTING, AUDITOR},
+HOUSE: set[str | None] = {role for role in ROLES if role != SECURITY}
+PAGES: dict[str, set[str | None]] = {
+    "/": HOUSE,
+    "/floor/now": HOUSE,
+    "/floor/tables/MS-101/": HOUSE,
+    "/rounds/MS-101/r-1": HOUSE,
+    "/find?q=r-1": HOUSE,
+    "/clock": {*ROLES, None},
+    "/jackpots/": HOUSE,
+    "/jackpots/ms-mg01/": HOUSE,
+    "/payouts/": HOUSE,
+    "/payouts/ms-mg01-1-1/": HOUSE,
+    "/accounting/": {ACCOUNTING, CONTROLLER, AUDITOR},
+    "/accounting/2026-11-27/": {ACCOUNTING, CONTROLLER, AUDITOR},
+    "/accounting/liabilities/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/audit/": {AUDITOR},
-    "/devices/": {SUPERVISOR, AUDITOR, ADMINISTRATOR},
+    "/devices/": {SUPERVISOR, MANAGER, AUDITOR, ADMINISTRATOR, SECURITY},
     "/set-up/": {AUDITOR, ADMINISTRATOR},
 }
 
@@ -42,6 +47,66 @@ def test_a_role_sees_its_pages_and_no_others(house: House, signed_in: SignedIn, 
     for page, roles in PAGES.items():
         wanted = {200, 302} if role in roles else {403}
         assert client.get(page).status_code in wanted, page
+
+
+def navigation(response: Any) -> dict[str, str]:
+    """The open sections of a page's navigation, their addresses by name."""
+    page = response.content.decode()
+    shown = page[page.index('<nav class="side"') : page.index("</nav>")]
+    return {name: address for address, name in re.findall(r'<a href="([^"]+)".*?<span>(.*?)</span></a>', shown)}
+
+
+def current(response: Any) -> str:
+    """The section that the navigation marks as the one being looked at."""
+    page = response.content.decode()
+    return page.partition('aria-current="page">')[2].partition("<span>")[2].partition("</span>")[0]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_role_clicks_through_its_sections_and_is_refused_the_others(
+    house: House, signed_in: SignedIn, role: str
+) -> None:
+    client = signed_in(role)
+    begins = home({role})
+    assert begins is not None
+    offered = navigation(client.get(reverse(begins.address)))
+    assert set(offered) == {section.name for section in SECTIONS if role in section.roles}
+    for section in SECTIONS:
+        response = client.get(offered.get(section.name, reverse(section.address)))
+        if role in section.roles:
+            assert response.status_code == 200, section
+            assert response.headers["Content-Type"].startswith("text/html"), section
+            assert current(response) == section.name
+            assert set(navigation(response)) == set(offered), section
+        else:
+            assert response.status_code == 403, section
+            assert f'href="{reverse(begins.address)}"' in response.content.decode(), "a way back to one's own pages"
+
+
+def test_auditors_read_everything_and_nobody_else_does() -> None:
+    for role in ROLES:
+        assert all(may_use(section.code, {role}) for section in SECTIONS) is (role == AUDITOR), role
+
+
+def test_a_superuser_without_a_role_is_nobody_here(house: House) -> None:
+    User.objects.create_superuser("root", password=PASSWORD)
+    client = Client()
+    assert client.post("/sign-in", {"username": "root", "password": PASSWORD}).status_code == 302
+    for section in SECTIONS:
+        assert client.get(reverse(section.address)).status_code == 403, section
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_signing_in_leads_to_where_the_role_begins(house: House, role: str) -> None:
+    person("maria", role)
+    response = Client().post("/sign-in", {"username": "maria", "password": PASSWORD}, follow=True)
+    assert response.status_code == 200
+    assert response.redirect_chain == [("/devices/" if role == SECURITY else "/", 302)]
+
+
+def test_whoever_may_not_see_rounds_is_not_asked_to_find_one(signed_in: SignedIn) -> None:
+    assert 'id="find"' in signed_in(SUPERVISOR).get("/").content.decode()
+    assert 'id="find"' not in signed_in(SECURITY).get("/devices/").content.decode()
 
 
 def test_whoever_is_not_signed_in_is_sent_to_the_sign_in_page_and_back(house: House) -> None:
@@ -106,9 +171,9 @@ def test_the_navigation_marks_what_a_role_cannot_use(signed_in: SignedIn) -> Non
     page = signed_in(SUPERVISOR).get("/").content.decode()
     navigation = page[page.index('<nav class="side"') : page.index("</nav>")]
     assert f'href="{reverse("devices")}"' in navigation
-    for closed in ("accounting", "audit", "set-up"):
+    for closed in ("accounting", "audit", "people", "set-up"):
         assert f'href="{reverse(closed)}"' not in navigation, closed
-    assert navigation.count("Not open to your role") == 3
+    assert navigation.count("Not open to your role") == 4
 
 
 def test_a_wrong_password_says_so_and_ten_of_them_lock_the_name(house: House) -> None:

@@ -8,9 +8,9 @@ import pytest
 from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.test import Client
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from accounting.rules.people import ROLES, SUPERVISOR
+from accounting.rules.roles import AUDITOR, SECURITY, SUPERVISOR
 from tables.services import floors
 from tests.conftest import Service
 from tests.pages.conftest import PASSWORD, person
@@ -35,7 +35,7 @@ def _a_loop_runs_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 def open_house(live_service: Service) -> House:
     """A floor that the server serves; what is played is settled here."""
     floors.install(FLOOR, at=OPENED)
-    person("everyone", *ROLES)
+    person("everyone", AUDITOR)
     person("maria", SUPERVISOR)
     return House()
 
@@ -239,7 +239,7 @@ def test_every_page_is_readable_and_within_the_content_policy(
     for address in (
         "/", "/rounds/MS-101/r-1", "/rounds/MS-101/void", "/rounds/MS-101/held", "/jackpots/", "/jackpots/ms-mg01/",
         "/payouts/", "/payouts/ms-mg01-1-1/", "/accounting/2026-11-27/", "/accounting/liabilities/", "/audit/", "/devices/",
-        "/set-up/", "/find?q=none", "/sign/twin",
+        "/set-up/", "/find?q=none", "/sign/twin", "/people/", "/people/maria/", "/account/",
     ):  # fmt: skip
         browser_page.goto(live_service.url + address)
         shown = "dark" if address.startswith("/sign/") else scheme
@@ -248,6 +248,46 @@ def test_every_page_is_readable_and_within_the_content_policy(
         assert browser_page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (
             f"{address} is too wide"
         )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_somebody_is_invited_in_one_browser_and_comes_in_by_the_link_in_another(
+    open_house: House, live_service: Service, browser_page: Page, browser: Browser, scheme: Any
+) -> None:
+    person("sam", SECURITY)
+    browser_page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+    sign_in(browser_page, live_service, "sam", onward="/people/")
+    browser_page.get_by_label("Account name").fill("tess")
+    browser_page.get_by_label("cage").check()
+    assert browser_page.evaluate(CONTRAST) == []
+    browser_page.get_by_role("button", name="Invite").click()
+    secret = browser_page.locator("#secret")
+    expect(secret).to_be_focused()
+    link = secret.input_value()
+    assert browser_page.evaluate("String(getSelection())") in (link, ""), "ready to be copied"
+    assert browser_page.evaluate(CONTRAST) == []
+
+    with browser.new_context(color_scheme=scheme, reduced_motion="reduce") as elsewhere:
+        tess = elsewhere.new_page()
+        tess.set_default_timeout(GIVE_UP_MILLISECONDS)
+        tess.goto(link)
+        expect(tess.locator("#id_secret")).to_have_value(link.partition("#")[2])
+        assert tess.url == link.partition("#")[0], "the secret does not stay in the address"
+        tess.get_by_label("New password").fill(PASSWORD)
+        tess.get_by_label("The same again").fill(PASSWORD)
+        assert tess.evaluate(CONTRAST) == []
+        tess.get_by_role("button", name="Set password").click()
+        tess.wait_for_url(f"{live_service.url}/")
+        expect(tess.locator("summary")).to_contain_text("tess")
+
+        browser_page.get_by_role("link", name="I have it").click()
+        expect(browser_page.locator(".head")).to_contain_text("active")
+        assert browser_page.evaluate(CONTRAST) == []
+        browser_page.get_by_role("button", name="Suspend").click()
+        expect(browser_page.locator(".notice")).to_contain_text("Suspended")
+        assert browser_page.evaluate(CONTRAST) == []
+        tess.reload()
+        expect(tess.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
 def test_a_chart_is_drawn(open_house: House, live_service: Service, browser_page: Page) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounting.templatetags.pages import money
+from accounting.shell.templatetags.pages import money
 from tables.queries import payouts
 from tests.pages.conftest import SignedIn, text_of
 from tests.services.house import ALONE, LINKED, TWIN, House, message, royal, run, seat, two_hits, value

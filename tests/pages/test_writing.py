@@ -2,7 +2,7 @@
 
 import pytest
 
-from accounting.templatetags import pages
+from accounting.shell.templatetags import pages
 from tables.templatetags import cards
 
 

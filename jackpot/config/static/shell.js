@@ -72,6 +72,14 @@
     document.querySelectorAll("details.menu[open]").forEach(function (menu) { if (!menu.contains(event.target)) { menu.open = false; } });
   });
 
+  /* a one-time link carries its secret behind #, where no log sees it: take it into the form, and out of the address */
+  var way = document.querySelector("[data-secret-form]"), carried = location.hash.slice(1);
+  if (way && carried) {
+    way.elements.secret.value = carried;
+    history.replaceState(null, "", location.pathname);
+  }
+  document.querySelectorAll("[data-select]").forEach(function (field) { field.addEventListener("focus", field.select); if (document.activeElement === field) { field.select(); } });
+
   /* buttons that only the page itself needs */
   document.querySelectorAll("[data-print]").forEach(function (button) { button.hidden = false; button.addEventListener("click", function () { window.print(); }); });
   document.querySelectorAll("button.who").forEach(function (person) {

@@ -127,12 +127,31 @@ def account(code: str) -> SafeString:
 
 @register.filter
 def gist(detail: dict[str, Any]) -> str:
-    """The plain entries of a record's detail on one line; nested ones are left to `as_json`."""
-    plain = {key: value for key, value in detail.items() if not isinstance(value, (dict, list))}
-    return ", ".join(
-        f"{words(key.removesuffix('_cents'))} {money(value) if key.endswith('_cents') else value}"
-        for key, value in plain.items()
-    )
+    """A record's detail on one line: what changed from before to after, then its plain entries; others are left to `as_json`.
+
+    What is nothing (none, zero, empty) is left out of a change; where it comes from has a column of its own where it counts.
+    """
+    before, after = detail.get("before"), detail.get("after")
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return ", ".join(_entry(key, value) for key, value in detail.items() if not isinstance(value, (dict, list)))
+    changes = [
+        f"{_entry(key, before[key])} → {_written(key, value)}" if key in before else _entry(key, value)
+        for key, value in after.items()
+        if value or key in before
+    ]
+    return ", ".join(changes)
+
+
+def _entry(key: str, value: Any) -> str:
+    return words(key.removesuffix("_cents")) + ("" if value is True else f" {_written(key, value)}")
+
+
+def _written(key: str, value: Any) -> str:
+    if key.endswith("_cents"):
+        return money(value)
+    if key.endswith("_until"):
+        return minute(value)
+    return " + ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 @register.filter
