@@ -4,15 +4,23 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 SUPERVISOR = "supervisor"
+MANAGER = "manager"
 ACCOUNTING = "accounting"
+CONTROLLER = "controller"
+CAGE = "cage"
 AUDITOR = "auditor"
 ADMINISTRATOR = "administrator"
+SECURITY = "security"
 
 ROLES = {
     SUPERVISOR: "pit supervisor",
+    MANAGER: "shift manager",
     ACCOUNTING: "accounting",
+    CONTROLLER: "accounting manager",
+    CAGE: "cage",
     AUDITOR: "auditor",
     ADMINISTRATOR: "links administrator",
+    SECURITY: "people and devices",
 }
 
 
@@ -40,7 +48,7 @@ SECTIONS = (
     ),
     Section(
         "audit", "Audit", "u", "shield-check", "audit",
-        "Who did what, hash chains, how to verify", frozenset({AUDITOR}),
+        "Who did what, hash chains, how to verify", frozenset({AUDITOR, CONTROLLER}),
     ),
     Section(
         "devices", "Devices", "d", "router", "devices",

@@ -37,6 +37,7 @@ TIME_ZONE = "UTC"
 
 INSTALLED_APPS = [
     "accounting",
+    "accounting.office",
     "jackpot",
     "tables",
     "devices",

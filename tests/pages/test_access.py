@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from accounting.rules.people import ACCOUNTING, ADMINISTRATOR, AUDITOR, ROLES, SUPERVISOR
+from accounting.rules.people import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLER, ROLES, SUPERVISOR
 from jackpot.views import displayed, merged
 from tests.pages.conftest import PASSWORD, SignedIn, person, text_of
 from tests.services.house import ALONE, House, message, royal
@@ -29,7 +29,7 @@ PAGES = {
     "/accounting/": {ACCOUNTING, AUDITOR},
     "/accounting/2026-11-27/": {ACCOUNTING, AUDITOR},
     "/accounting/liabilities/": {ACCOUNTING, AUDITOR},
-    "/audit/": {AUDITOR},
+    "/audit/": {AUDITOR, CONTROLLER},
     "/devices/": {SUPERVISOR, AUDITOR, ADMINISTRATOR},
     "/set-up/": {AUDITOR, ADMINISTRATOR},
 }
