@@ -10,9 +10,10 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounting.office import registry
 from accounting.office.acts import Act
-from accounting.office.models import Approval, Evidence, Outcome, Proposal, Tier, TierEdition
+from accounting.office.models import Approval, Evidence, Job, Outcome, Proposal, Tier, TierEdition
 from accounting.office.rules.approval import EXPIRED, STATES, WAITING, Need, agrees_as, missing
 from accounting.office.rules.people import Person
+from accounting.office.work import SILENT
 
 MOST = 1_000
 FILTERS = ("state", "act", "subject", "by", "waiting_for")
@@ -237,3 +238,20 @@ def offered(kind: str, subject: str, roles: Iterable[str]) -> list[Act]:
     """The acts that somebody with these roles may propose about a subject of this kind."""
     held = frozenset(roles)
     return [act for act in registry.acts().values() if act.shape.subject == kind and not act.proposes.isdisjoint(held)]
+
+
+def standing(job: Job, at: datetime) -> str:
+    """Where a job stands: as written, but lost once its worker has been silent for too long."""
+    if job.state == Job.State.RUNNING and job.beat_at is not None and job.beat_at < at - SILENT:
+        return str(Job.State.LOST)
+    return str(job.state)
+
+
+def job(job_id: int) -> Job | None:
+    """A job by its number."""
+    return Job.objects.filter(id=job_id).first()
+
+
+def jobs(limit: int = 20) -> list[Job]:
+    """The last jobs, newest first, without their results."""
+    return list(Job.objects.defer("result").order_by("-id")[:limit])

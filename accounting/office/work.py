@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from datetime import timedelta
+from typing import Any, Final, Protocol
+
+SILENT: Final = timedelta(seconds=30)
+"""A running job without a sign of life for so long is lost: its worker died."""
 
 
 class Cancelled(Exception):
