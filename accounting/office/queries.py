@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from accounting.models import AuditRecord
 from accounting.office import registry
 from accounting.office.acts import Act
 from accounting.office.models import Approval, Evidence, Job, Outcome, Proposal, Tier, TierEdition
@@ -192,6 +193,18 @@ def _evidence_shown(handed_in: Evidence) -> dict[str, Any]:
     }
 
 
+def changes_made(proposal: Proposal) -> list[dict[str, str]]:
+    """What an act changed when it was done: before and after, from the audit trail."""
+    done = AuditRecord.objects.filter(subject=proposal.subject, action="perform", detail__proposal=proposal.pk).first()
+    return list(done.detail.get("changes", [])) if done else []
+
+
+def waiting_about(kind: str, subject: str, at: datetime) -> list[Proposal]:
+    """What waits to be decided about a subject, oldest first."""
+    found = Proposal.objects.filter(kind=kind, subject=subject, outcome=None, expires_at__gt=at)
+    return list(found.order_by("id"))
+
+
 def tiers_in_force() -> dict[str, list[dict[str, Any]]]:
     """Who must agree from which amount, by act: what the house has published last, else what the act declares."""
     found = {
@@ -255,3 +268,8 @@ def job(job_id: int) -> Job | None:
 def jobs(limit: int = 20) -> list[Job]:
     """The last jobs, newest first, without their results."""
     return list(Job.objects.defer("result").order_by("-id")[:limit])
+
+
+def last_job(kind: str) -> Job:
+    """The last job of a kind: the one that runs, where one does."""
+    return Job.objects.filter(kind=kind).order_by("-id")[:1].get()

@@ -42,6 +42,7 @@ SECTIONS = (
     Section("floor", "Floor", "f", "layout-dashboard", "floor", "Tables, meters and rounds as they happen", EVERYONE),
     Section("jackpots", "Jackpots", "j", "diamond", "jackpots", "Links, their levels, meters and hits", EVERYONE),
     Section("payouts", "Payouts", "p", "cash", "payouts", "What was paid, and how each sum was reached", EVERYONE),
+    Section("decisions", "Decisions", "w", "checks", "decisions", "What people ask for, and who must agree", EVERYONE),
     Section(
         "accounting", "Accounting", "a", "report-money", "accounting",
         "Balances by gaming day, liabilities against meters", frozenset({ACCOUNTING, AUDITOR}),

@@ -26,6 +26,7 @@ PAGES = {
     "/jackpots/ms-mg01/": set(ROLES),
     "/payouts/": set(ROLES),
     "/payouts/ms-mg01-1-1/": set(ROLES),
+    "/decisions/": set(ROLES),
     "/accounting/": {ACCOUNTING, AUDITOR},
     "/accounting/2026-11-27/": {ACCOUNTING, AUDITOR},
     "/accounting/liabilities/": {ACCOUNTING, AUDITOR},

@@ -4,13 +4,14 @@ Audit records come last in every transaction here: writing them keeps all others
 """
 
 import json
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.db import transaction
 
 from accounting.office import registry
-from accounting.office.acts import Act, Asked, Change, Performed
+from accounting.office.acts import Act, Asked, Change, Foreseen, Performed
 from accounting.office.models import Approval, Evidence, Outcome, Proposal
 from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
 from accounting.office.rules import asking
@@ -25,8 +26,19 @@ TERM = timedelta(days=7)
 """How long a proposal waits before it expires."""
 
 
-def propose(body: object, *, by: Person, at: datetime) -> Proposal:
-    """Ask for an act with the object that CONTRACT §7 prints; done at once where nobody else must agree.
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What somebody asks for, after everything that can be judged was judged."""
+
+    act: Act
+    asked: Asked
+    evidence: asking.Evidence | None
+    version: str
+    foreseen: Foreseen
+
+
+def judge(body: object, *, by: Person, at: datetime) -> Judged:
+    """See what the object of CONTRACT §7 asks for, and what it would change; nothing is written.
 
     Raises ActRefused for a fault of the object or because a rule is against it, NotYours, and Conflict `changed_since`.
     """
@@ -40,37 +52,43 @@ def propose(body: object, *, by: Person, at: datetime) -> Proposal:
     reason = asking.reason_of(body, act.reasons)
     evidence = asking.evidence_of(body, required=act.evidence)
     seen = asking.words(body, "seen")
-    with transaction.atomic():
-        version = act.version(subject)
-        if version is None:
-            raise ActRefused("unknown_subject", None, f"there is no {act.shape.subject} {subject}")
-        _unchanged(seen, version)
-        asked = Asked(
-            act=act.name, subject=subject, payload=payload, reason=reason, at=at, proposal_id=None,
-            proposed_by=by.name, evidence=evidence.digest.hex() if evidence else None,
-        )  # fmt: skip
-        act.foresee(asked)
-        edition = edition_in_force(act, at=at)
-        amount_cents = act.amount(payload) if act.amount else None
-        needs = needs_for(edition.tiers.all(), amount_cents or 0)
-        proposal = Proposal.objects.create(
-            act=act.name, kind=act.shape.subject, subject=subject, payload=canonical(payload), reason=reason,
-            by=by.name, origin=by.origin, proposed_at=at, expires_at=at + TERM, version=version, edition=edition,
-            amount_cents=amount_cents, needs=[{"role": need.role, "count": need.count} for need in needs],
-            evidence_digest=evidence.digest if evidence else None,
-        )  # fmt: skip
-        if evidence:
-            _hand_in(proposal, evidence)
-        said: dict[str, Any] = {"payload": payload, "reason": reason, "needs": proposal.needs, "version": version}
-        if evidence:
-            said["evidence"] = evidence.digest.hex()
-        if needs:
-            _audit(proposal, "propose", by, at, said)
-        else:
-            changes, performed = _done(act, proposal, at)
-            _end(proposal, DONE, at, by, performed=performed)
-            _audit(proposal, "propose", by, at, said)
-            _audit(proposal, "perform", by, at, _what_came(changes, performed, proposal, ()))
+    version = act.version(subject)
+    if version is None:
+        raise ActRefused("unknown_subject", None, f"there is no {act.shape.subject} {subject}")
+    _unchanged(seen, version)
+    asked = Asked(
+        act=act.name, subject=subject, payload=payload, reason=reason, at=at, proposal_id=None,
+        proposed_by=by.name, evidence=evidence.digest.hex() if evidence else None,
+    )  # fmt: skip
+    return Judged(act, asked, evidence, version, act.foresee(asked))
+
+
+@transaction.atomic
+def propose(body: object, *, by: Person, at: datetime) -> Proposal:
+    """Ask for an act; done at once where nobody else must agree. Raises as `judge` does, and then nothing is kept."""
+    judged = judge(body, by=by, at=at)
+    act, asked, evidence = judged.act, judged.asked, judged.evidence
+    edition = edition_in_force(act, at=at)
+    amount_cents = act.amount(dict(asked.payload)) if act.amount else None
+    needs = needs_for(edition.tiers.all(), amount_cents or 0)
+    proposal = Proposal.objects.create(
+        act=act.name, kind=act.shape.subject, subject=asked.subject, payload=canonical(asked.payload),
+        reason=asked.reason, by=by.name, origin=by.origin, proposed_at=at, expires_at=at + TERM,
+        version=judged.version, edition=edition, amount_cents=amount_cents,
+        needs=[{"role": need.role, "count": need.count} for need in needs],
+        evidence_digest=evidence.digest if evidence else None,
+    )  # fmt: skip
+    if evidence:
+        _hand_in(proposal, evidence)
+    said: dict[str, Any] = {"payload": asked.payload, "reason": asked.reason, "needs": proposal.needs}
+    said |= {"version": judged.version} | ({"evidence": asked.evidence} if evidence else {})
+    if needs:
+        _audit(proposal, "propose", by, at, said)
+    else:
+        changes, performed = _done(act, proposal, at)
+        _end(proposal, DONE, at, by, performed=performed)
+        _audit(proposal, "propose", by, at, said)
+        _audit(proposal, "perform", by, at, _what_came(changes, performed, proposal, ()))
     return proposal
 
 
