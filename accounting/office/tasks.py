@@ -28,4 +28,4 @@ def sweep() -> None:
     jobs.find_lost(at)
     jobs.remove_results(at)
     for job_id in jobs.waiting_since(at - PATIENCE):
-        run_job.delay(job_id)
+        jobs.call(job_id)

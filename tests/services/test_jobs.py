@@ -189,7 +189,7 @@ def test_the_sweep_asks_again_for_what_waits(
     busy_house: House, work: Callable[[Work], JobKind], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[int] = []
-    monkeypatch.setattr(tasks.run_job, "delay", asked.append)
+    monkeypatch.setattr(jobs, "call", asked.append)
     long_ago = jobs.start(work(three), by=AUDITOR, at=AT)
     tasks.sweep()
     assert asked == [long_ago.pk]
@@ -217,3 +217,16 @@ def test_verifying_finds_nothing_and_then_what_was_changed(busy_house: House) ->
     assert second.result is not None
     assert (second.state, second.result["ok"]) == ("done", False)
     assert "sequence 1" in second.result["difference"]
+
+
+def test_a_broker_that_is_away_costs_nothing(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+
+    def away(*call: Any) -> None:
+        sent.append(call)
+        raise ConnectionError("nobody there")
+
+    monkeypatch.setattr(jobs.current_app, "send_task", away)
+    jobs.call(7)
+    assert sent == [("accounting.office.tasks.run_job", [7])]
+    assert tasks.run_job.name == sent[0][0], "the name that is called is the task's"

@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from threading import Event, Thread
 from typing import Any
 
+import structlog
+from celery import current_app
 from django.db import DatabaseError, IntegrityError, close_old_connections, connection, transaction
 
 from accounting.office import registry
@@ -24,6 +26,8 @@ BEAT_SECONDS = 1.0
 KEPT = timedelta(days=90)
 """How long a result is kept."""
 RUNNING = (Job.State.QUEUED, Job.State.RUNNING)
+
+log = structlog.get_logger()
 
 Clock = Callable[[], datetime]
 
@@ -44,6 +48,15 @@ def start(kind: JobKind, *, by: Person, at: datetime) -> Job:
     except IntegrityError:
         raise Conflict("already_running", f"{kind.title} is running already") from None
     return job
+
+
+def call(job_id: int) -> None:
+    """Wake a worker for a job; where the broker is away the sweep calls again."""
+    try:
+        # By name: services do not import tasks, which call them.
+        current_app.send_task("accounting.office.tasks.run_job", [job_id])
+    except Exception as error:  # whatever the broker's client raises
+        log.warning("job_not_called", job=job_id, error=str(error))
 
 
 @transaction.atomic

@@ -1,6 +1,5 @@
 """Long work: starting it from the audit page, watching it, asking it to stop."""
 
-import structlog
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -15,10 +14,7 @@ from accounting.office.models import Job
 from accounting.office.people import person_of
 from accounting.office.refusals import Conflict, NotYours
 from accounting.office.services import jobs
-from accounting.office.tasks import run_job
 from accounting.pages import page
-
-log = structlog.get_logger()
 
 OVER = ("done", "failed", "cancelled", "lost")
 
@@ -37,16 +33,8 @@ def start(request: HttpRequest, kind: str) -> HttpResponse:
     except Conflict as conflict:
         messages.warning(request, f"{str(conflict).capitalize()}.")
         return redirect("job", queries.last_job(kind).pk)
-    transaction.on_commit(lambda: _call(job.pk))
+    transaction.on_commit(lambda: jobs.call(job.pk))
     return redirect("job", job.pk)
-
-
-def _call(job_id: int) -> None:
-    """Wake a worker; where the broker is away the sweep asks again."""
-    try:
-        run_job.delay(job_id)
-    except Exception as error:  # whatever the broker's client raises
-        log.warning("job_not_called", job=job_id, error=str(error))
 
 
 @require_POST
