@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from celery import current_app
 from django.db import connections, transaction
 
 from accounting.models import AuditRecord
@@ -65,8 +66,8 @@ def test_a_job_from_its_start_to_its_result(house: House, work: Callable[[Work],
     job = jobs.start(work(three), by=AUDITOR, at=AT)
     assert jobs.run(job.pk, clock=Clock())
     job.refresh_from_db()
-    assert (job.state, job.done, job.total, job.result, job.detail) == (
-        "done", 3, 3, {"ok": True, "summary": "three"}, "three",
+    assert (job.state, job.done, job.total, job.result, job.detail, job.ok) == (
+        "done", 3, 3, {"ok": True, "summary": "three"}, "three", True,
     )  # fmt: skip
     assert job.started_at is not None and job.finished_at is not None and job.started_at < job.finished_at
     trail = AuditRecord.objects.filter(subject=f"job {job.pk}").order_by("id")
@@ -215,7 +216,7 @@ def test_verifying_finds_nothing_and_then_what_was_changed(busy_house: House) ->
     jobs.run(second.pk, clock=Clock())
     second.refresh_from_db()
     assert second.result is not None
-    assert (second.state, second.result["ok"]) == ("done", False)
+    assert (second.state, second.result["ok"], second.ok) == ("done", False, False)
     assert "sequence 1" in second.result["difference"]
 
 
@@ -226,7 +227,7 @@ def test_a_broker_that_is_away_costs_nothing(house: House, monkeypatch: pytest.M
         sent.append(call)
         raise ConnectionError("nobody there")
 
-    monkeypatch.setattr(jobs.current_app, "send_task", away)
+    monkeypatch.setattr(current_app, "send_task", away)
     jobs.call(7)
     assert sent == [("accounting.office.tasks.run_job", [7])]
     assert tasks.run_job.name == sent[0][0], "the name that is called is the task's"

@@ -26,6 +26,7 @@ class Migration(migrations.Migration):
                 ('done', models.BigIntegerField(default=0)),
                 ('total', models.BigIntegerField(null=True)),
                 ('result', models.JSONField(null=True)),
+                ('ok', models.BooleanField(null=True)),
                 ('detail', models.TextField(blank=True)),
                 ('cancel_asked_at', models.DateTimeField(null=True)),
                 ('cancel_asked_by', models.CharField(blank=True, max_length=150)),

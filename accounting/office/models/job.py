@@ -25,6 +25,7 @@ class Job(models.Model):
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(null=True)
     result = models.JSONField(null=True)
+    ok = models.BooleanField(null=True)
     detail = models.TextField(blank=True)
     cancel_asked_at = models.DateTimeField(null=True)
     cancel_asked_by = models.CharField(max_length=150, blank=True)

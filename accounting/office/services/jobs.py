@@ -184,7 +184,13 @@ def _end(
     with transaction.atomic():
         # Given up for lost meanwhile, it stays lost: somebody may have started it again.
         if Job.objects.filter(id=job.pk, state=Job.State.RUNNING).update(
-            state=state, finished_at=at, done=report.done, total=report.total, result=result, detail=detail
+            state=state,
+            finished_at=at,
+            done=report.done,
+            total=report.total,
+            result=result,
+            ok=None if result is None else bool(result.get("ok", True)),
+            detail=detail,
         ):
             _audit(job, "end", job.by, at, {"state": str(state), "summary": detail})
 
