@@ -10,6 +10,14 @@ from accounting.office.people import person_of
 
 register = template.Library()
 
+SHOWN = ("proposal", "act", "version", "evidence")
+
+
+@register.filter
+def said(detail: dict[str, Any]) -> dict[str, Any]:
+    """What a record says beyond what its row shows already: no number of a proposal, no digests, nothing empty."""
+    return {key: value for key, value in detail.items() if value not in ("", None) and key not in SHOWN}
+
 
 @register.inclusion_tag("office/offers.html", takes_context=True)
 def offers(context: dict[str, Any], kind: str, subject: str) -> dict[str, Any]:
