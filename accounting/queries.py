@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
-from accounting.models import Account, AuditRecord, Event, GamingDay, Property, Stream, Transfer
+from accounting.models import Account, AuditHead, AuditRecord, Event, GamingDay, Property, Stream, Transfer
 from accounting.rules.events import ROUND
 
 
@@ -82,6 +82,12 @@ def stream_heads() -> list[tuple[str, int, str]]:
         (code, following - 1, bytes(head).hex())
         for code, following, head in Stream.objects.order_by("code").values_list("code", "next_sequence", "head")
     ]
+
+
+def audit_head() -> dict[str, Any] | None:
+    """How many records the audit trail has, and the hash of the last in hexadecimal; None before the first."""
+    head = AuditHead.objects.first()
+    return None if head is None else {"records": head.records, "hash": bytes(head.hash).hex()}
 
 
 def audit_records(*, before: int | None = None, subject: str = "", limit: int = 50) -> list[AuditRecord]:

@@ -58,6 +58,7 @@ def audit(request: HttpRequest) -> HttpResponse:
         "before": before,
         "subject": subject,
         "heads": queries.stream_heads(),
+        "audit_head": queries.audit_head(),
     }
     return render(request, "accounting/audit.html", context)
 

@@ -374,3 +374,24 @@ def stray_step() -> tuple[str, str] | None:
         cursor.execute(STRAY_STEP)
         row = cursor.fetchone()
     return (f"{row[0]}-{row[1]:06d}", row[2]) if row else None
+
+
+def link_version(code: str) -> str | None:
+    """What changes whenever a link's terms or state do; None where there is no such link."""
+    found = Link.objects.filter(code=code).values_list("state", "stream__terms_version").first()
+    return None if found is None else f"{found[0]}:{found[1]}"
+
+
+def level_version(subject: str) -> str | None:
+    """What changes whenever the level that `LINK/LEVEL` names moves by hand or changes its terms, not with every round."""
+    link, _, level = subject.rpartition("/")
+    found = Level.objects.filter(link__code=link, code=level).values_list("link__stream_id", flat=True).first()
+    if found is None:
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT coalesce(max(sequence), 0) FROM accounting_event WHERE stream_id = %s AND kind <> 'round'"
+            " AND (kind LIKE 'link.%%' OR subject = %s)",
+            [found, subject],
+        )
+        return f"{link_version(link)}:{cursor.fetchone()[0]}"

@@ -1,7 +1,18 @@
 """What accounting remembers: the property and its gaming days, the ledger, and who did what."""
 
-from accounting.models.audit import AuditRecord
+from accounting.models.audit import AuditHead, AuditRecord
 from accounting.models.ledger import Account, Document, Event, Stream, Total, Transfer
 from accounting.models.property import GamingDay, Property
 
-__all__ = ["Account", "AuditRecord", "Document", "Event", "GamingDay", "Property", "Stream", "Total", "Transfer"]
+__all__ = [
+    "Account",
+    "AuditHead",
+    "AuditRecord",
+    "Document",
+    "Event",
+    "GamingDay",
+    "Property",
+    "Stream",
+    "Total",
+    "Transfer",
+]

@@ -1,7 +1,12 @@
-"""The hash chain of a stream: every event carries the hash of the one before it (ARCHITECTURE §4.7)."""
+"""Hash chains: every event of a stream, and every record of the audit trail, carries the hash of the one before it.
 
+ARCHITECTURE §4.7.
+"""
+
+import json
 from datetime import date, datetime
 from hashlib import sha256
+from typing import Any
 
 from accounting.rules.edition import FIRST
 
@@ -35,6 +40,23 @@ def event_hash(
         received = "-" if received_at is None else microseconds(received_at)
         heading = f"{heading}\n{rules}\n{received}\n{'-' if device_id is None else device_id}"
     return sha256(previous + message_digest + result_digest + heading.encode()).digest()
+
+
+def record_hash(
+    previous: bytes, *, recorded_at: datetime, actor: str, action: str, subject: str, origin: str, detail: Any
+) -> bytes:
+    """SHA-256 over the previous record's hash and the record itself as one line of canonical JSON.
+
+    The line is a list, so that no value can pass for another: recording time in microseconds since 1970 UTC, who, did
+    what, to what, from where, and the detail.
+    """
+    heading = [microseconds(recorded_at), actor, action, subject, origin, detail]
+    return sha256(previous + canonical(heading)).digest()
+
+
+def canonical(value: Any) -> bytes:
+    """A JSON value in the one way it is hashed: keys sorted, nothing between, UTF-8."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")

@@ -35,12 +35,15 @@ SECTIONS = (
     Section("jackpots", "Jackpots", "j", "diamond", "jackpots", "Links, their levels, meters and hits", HOUSE),
     Section("payouts", "Payouts", "p", "cash", "payout-search", "What was paid, and how each sum was reached", HOUSE),
     Section(
+        "decisions", "Decisions", "w", "checks", "decisions", "What people ask for, and who must agree", frozenset(ROLES)
+    ),
+    Section(
         "accounting", "Accounting", "a", "report-money", "accounting",
         "Balances by gaming day, liabilities against meters", frozenset({ACCOUNTING, CONTROLLER, AUDITOR}),
     ),
     Section(
         "audit", "Audit", "u", "shield-check", "audit",
-        "Who did what, hash chains, how to verify", frozenset({AUDITOR}),
+        "Who did what, hash chains, how to verify", frozenset({AUDITOR, CONTROLLER}),
     ),
     Section(
         "devices", "Devices", "d", "router", "devices",

@@ -16,6 +16,7 @@ from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, invento
 from accounting.rules.dated import ALWAYS, Dated
 from accounting.rules.events import OPENED
 from accounting.rules.moments import at_nanoseconds
+from accounting.services.audit import check_audit_trail
 from devices.audit.findings import Difference, same
 from jackpot.queries import editions, level_owners, link_shown, stray_step
 from jackpot.rules import paytable as progressive
@@ -155,6 +156,8 @@ def compare_the_rest() -> None:
     _editions()
     _accounts()
     _property()
+    if findings := check_audit_trail():
+        raise Difference("audit trail", "records in their chain", "as they were written", findings[0])
     if step := stray_step():
         raise Difference(f"hit {step[0]}", "steps", "those that events made", f"{step[1]}, which none made")
 

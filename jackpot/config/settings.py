@@ -36,6 +36,7 @@ TIME_ZONE = "UTC"
 
 INSTALLED_APPS = [
     "accounting",
+    "accounting.office",
     "accounting.people",
     "accounting.shell",
     "jackpot",
@@ -136,6 +137,7 @@ if ROLE == "settle":
     CELERY_DB_REUSE_MAX = 2**62
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "devices.tasks.sweep", "schedule": 1.0, "options": {"queue": "settle", "expires": 5}},
+    "office": {"task": "accounting.office.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
 }
 if CELERY_BROKER_URL.startswith("pgmq:"):
     _broker = urlsplit(CELERY_BROKER_URL)

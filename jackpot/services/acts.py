@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 
 from accounting.rules.acts import ActRefused
+from accounting.rules.moments import instant_nanoseconds
 from accounting.services import ledger
 from jackpot.models import Link
 from jackpot.rules import levels, links
@@ -39,6 +40,14 @@ def decide(act: Act) -> Decision:
     assert link is not None, "the stream is a link's"
     state = standing.of_link(stream_id, link)
     return DECIDERS[act.act](act, {state.code: state})
+
+
+def state_of(link: str, at: datetime) -> str:
+    """The state of a link at a moment."""
+    stream_id = stream_of(link)
+    found = meters.read(stream_id)
+    assert found is not None, "the stream is a link's"
+    return standing.of_link(stream_id, found).state(instant_nanoseconds(at))
 
 
 def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:

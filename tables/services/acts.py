@@ -15,6 +15,7 @@ from accounting.services.copying import Copying
 from accounting.services.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
 from tables import models
+from tables.rules import floor
 from tables.rules.deciding import RoundDecision, decide
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
@@ -80,6 +81,15 @@ def foresee(act: Act, *, at: datetime) -> Decision:
         return decide(act, book.house)
     finally:
         book.house.rounds.clear()
+
+
+def terms_before_and_after(act: Act, *, at: datetime) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The terms of a table in the keys of the floor file, as they count at a moment and as `table.terms` would leave them."""
+    book = recording.on_stream(ledger.stream(stream_of(act)), at=at)
+    moment = moments.nanoseconds(act.at)
+    before = floor.table_definition(book.house.tables[act.subject].terms.at(moment))
+    book.house.apply(decide(act, book.house))
+    return before, floor.table_definition(book.house.tables[act.subject].terms.at(moment))
 
 
 def with_precedent(act: Act, house: House) -> Held:

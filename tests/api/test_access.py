@@ -29,6 +29,7 @@ FILLED = {
     "reference": "MS-101/R-1",
     "day": "2026-11-27",
     "name": "auditor",
+    "proposal_id": "1",
 }
 
 
@@ -74,9 +75,25 @@ def test_what_is_open_is_there_and_nothing_else(api: Api) -> None:
             assert httpx.get(api.url + route, trust_env=False).status_code in (200, 302, 405), route
 
 
+# Not for devices to read, and why.
+FOR_PEOPLE = {
+    "/api/v1/proposals/1/approvals": "is only posted to",
+    "/api/v1/proposals/1/withdrawal": "is only posted to",
+    "/api/v1/proposals/1/refusal": "is only posted to",
+    "/api/v1/proposals/1/evidence": "what was handed in may show guests",
+}
 READING = [
-    route for route in ALL if route.startswith("/api/v1/") and route not in OPEN and not route.endswith("/stream")
+    route
+    for route in ALL
+    if route.startswith("/api/v1/") and route not in OPEN | FOR_PEOPLE and not route.endswith("/stream")
 ]
+
+
+@pytest.mark.parametrize("route", FOR_PEOPLE)
+def test_a_device_may_not(route: str, api: Api) -> None:
+    for method in ("GET", "POST"):
+        answer = httpx.request(method, api.url + route, trust_env=False, headers=api.key())
+        assert answer.status_code in (403, 405), method
 
 
 @pytest.mark.parametrize("route", READING)

@@ -99,15 +99,16 @@ def drain(split: bool = False, limit: int = intake.BATCH, most: int | None = Non
 def _split(watch: Stopwatch) -> None:
     from accounting.services import copying, gaming_days, ledger
     from jackpot.services import meters
-    from tables.rules import books
+    from tables.rules import books, deciding
     from tables.services import rounds
+    from tables.services.recording import Recorder
 
     watch.watch("take the batch", intake, "_settle")
     watch.watch("attempt", intake, "_attempt")
-    watch.watch("decode", rounds, "_prepare")
-    watch.watch("rules", rounds, "settle")
+    watch.watch("decode", rounds._Settling, "prepare")
+    watch.watch("rules", deciding, "settle")
     watch.watch("rules", books, "posting")
-    watch.watch("rows and chain", rounds._Writer, "settle")
+    watch.watch("rows and chain", Recorder, "round")
     watch.watch("rows and chain", ledger.Journal, "post")
     watch.watch("meters", meters, "read")
     watch.watch("meters", meters.LinkMeters, "write")

@@ -21,12 +21,12 @@ def restore(dump: Path, connection: psycopg.Connection[object]) -> None:
             if not (line.startswith("COPY ") and line.endswith("FROM stdin;\n")):
                 statements.append(line)
                 continue
-            cursor.execute("".join(statements))  # type: ignore[arg-type]
+            cursor.execute("".join(statements))
             statements.clear()
-            with cursor.copy(line.rstrip("\n").removesuffix(";")) as copy:  # type: ignore[arg-type]
+            with cursor.copy(line.rstrip("\n").removesuffix(";")) as copy:
                 for row in lines:
                     if row == "\\.\n":
                         break
                     copy.write(row)
-        cursor.execute("".join(statements))  # type: ignore[arg-type]
+        cursor.execute("".join(statements))
         cursor.execute("SELECT pg_catalog.set_config('search_path', 'public', false)")

@@ -34,7 +34,8 @@ PAGES: dict[str, set[str | None]] = {
     "/accounting/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/2026-11-27/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/liabilities/": {ACCOUNTING, CONTROLLER, AUDITOR},
-    "/audit/": {AUDITOR},
+    "/audit/": {AUDITOR, CONTROLLER},
+    "/decisions/": {*ROLES},
     "/devices/": {SUPERVISOR, MANAGER, AUDITOR, ADMINISTRATOR, SECURITY},
     "/set-up/": {AUDITOR, ADMINISTRATOR},
 }

@@ -238,8 +238,8 @@ def test_every_page_is_readable_and_within_the_content_policy(
     sign_in(browser_page, live_service)
     for address in (
         "/", "/rounds/MS-101/r-1", "/rounds/MS-101/void", "/rounds/MS-101/held", "/jackpots/", "/jackpots/ms-mg01/",
-        "/payouts/", "/payouts/ms-mg01-1-1/", "/accounting/2026-11-27/", "/accounting/liabilities/", "/audit/", "/devices/",
-        "/set-up/", "/find?q=none", "/sign/twin", "/people/", "/people/maria/", "/account/",
+        "/payouts/", "/payouts/ms-mg01-1-1/", "/accounting/2026-11-27/", "/accounting/liabilities/", "/decisions/", "/audit/",
+        "/devices/", "/set-up/", "/find?q=none", "/sign/twin", "/people/", "/people/maria/", "/account/",
     ):  # fmt: skip
         browser_page.goto(live_service.url + address)
         shown = "dark" if address.startswith("/sign/") else scheme

@@ -19,10 +19,11 @@ from jackpot.rules.decision import Decision, read_act
 from jackpot.rules.meter import MILLION, opening
 from jackpot.rules.parts import PARTS, account, held
 from tables.rules import door, lock
-from tables.rules.deciding import SHAPES, Lock, Result, decide
+from tables.rules.deciding import SHAPES, Result, decide
 from tables.rules.floor import read_floor
 from tables.rules.house import House, house_of
 from tables.rules.lock import LockMessage
+from tables.rules.locking import Lock
 from tables.rules.message import RoundMessage
 
 FLOOR: Final = (Path(__file__).parents[1] / "acceptance" / "floors" / "acts.toml").read_text("utf-8")

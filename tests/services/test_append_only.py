@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.services.attempts.office import decided
 from tests.services.house import ALONE, TWIN, House, message, refused_by, rows, royal, run, seat, two_hits, value
 
 APPEND_ONLY = (
@@ -22,6 +23,12 @@ APPEND_ONLY = (
     "jackpot_progressiveedition",
     "jackpot_progressivegame",
     "jackpot_progressivelevel",
+    "office_approval",
+    "office_evidence",
+    "office_outcome",
+    "office_proposal",
+    "office_tier",
+    "office_tieredition",
     "tables_hold",
     "tables_payout",
     "tables_round",
@@ -39,6 +46,7 @@ def played(house: House) -> House:
         message("R-3", seat(1, "As As"), table=ALONE),
         message("R-4", dealt_at="2031-01-01T00:00:00Z"),
     )
+    decided(house)
     run("SET CONSTRAINTS ALL IMMEDIATE")  # pending checks would refuse a TRUNCATE or ALTER before our trigger does
     return house
 
@@ -86,7 +94,9 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         "accounting_stream": "its next sequence and head move on",
         "accounting_total": "sums that grow",
         "accounting_gamingday": "is closed",
+        "accounting_audithead": "moves on with every audit record",
         "accounting_property": "configuration",
+        "office_job": "how far it has come",
         "jackpot_link": "next hit, state",
         "jackpot_level": "configuration",
         "jackpot_levelterms": "end (terms_only_end)",
@@ -103,7 +113,7 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         name
         for (name,) in rows(
             "SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace"
-            " AND split_part(relname, '_', 1) IN ('accounting', 'jackpot', 'tables', 'devices')"
+            " AND split_part(relname, '_', 1) IN ('accounting', 'office', 'jackpot', 'tables', 'devices')"
         )
     }
     assert ours == set(APPEND_ONLY) | set(changing)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from accounting import models as accounting
 from tests.services.attempts.rows import DIGEST, against, new_event, new_transfer, the_stream
 from tests.services.house import (
@@ -112,3 +114,31 @@ def _credit_to_nobody(house: House) -> object:
 @against("totals_only_grow_from_zero")
 def _negative_total(house: House) -> object:
     return run("UPDATE accounting_total SET debit_cents = -1")
+
+
+@against("an_audit_record_follows_the_last")
+def _record_out_of_the_chain(house: House) -> object:
+    now = datetime(2026, 11, 28, tzinfo=UTC)
+    return accounting.AuditRecord.objects.create(
+        recorded_at=now, actor="a", action="b", subject="c", previous=b"\1" * 32, hash=b"\2" * 32
+    )
+
+
+@against("the_audit_trail_has_one_head")
+def _second_head(house: House) -> object:
+    return accounting.AuditHead.objects.create(only=False, records=0, hash=DIGEST)
+
+
+@against("the_audit_head_moves_with_its_records")
+def _head_moved_by_hand(house: House) -> object:
+    return accounting.AuditHead.objects.update(records=accounting.AuditHead.objects.get().records + 1)
+
+
+@against("the_audit_head_stays")
+def _head_removed(house: House) -> object:
+    return accounting.AuditHead.objects.all().delete()
+
+
+@against("the_audit_head_stays")
+def _head_truncated(house: House) -> object:
+    return run("TRUNCATE accounting_audithead")

@@ -1,0 +1,99 @@
+"""How an app declares what people may decide: its `acts.py` holds `ACTS: tuple[Act, ...]`, found by name.
+
+The office asks an act three questions and knows nothing else of it: which version of its subject there is now, what would
+change, and, once whoever must agree has agreed, to do it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from accounting.rules.acts import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """So many people of a role are needed from an amount on. Of several tiers of one role the highest reached counts."""
+
+    from_cents: int
+    role: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """An act as it is asked for: of what, with which payload, why, by whom, and who agreed.
+
+    `at` is the moment of the question: of looking, or of doing. `proposal_id` is None while nobody has proposed it yet.
+    `evidence` is the SHA-256 over what was handed in with it, in hexadecimal.
+    """
+
+    act: str
+    subject: str
+    payload: Mapping[str, Any]
+    reason: str
+    at: datetime
+    proposal_id: int | None
+    proposed_by: str
+    approved_by: tuple[str, ...] = ()
+    evidence: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One thing that an act changes, in words for the page and the audit trail: `display`, `$8,765.43`, `$8,760.43`."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What an act would change as things stand, and what else whoever decides should know."""
+
+    rows: tuple[Change, ...] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """What came of an act: its event, where it is one (`stream` is the stream's code), and words for whoever asked."""
+
+    stream: str | None = None
+    sequence: int | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Act:
+    """What people may decide.
+
+    `proposes` and `approves` are what the house begins with; how many must agree from which amount is data afterwards.
+    `reasons`, where there are any, are the only ones that may be given. `amount` is what the tiers are measured by, in
+    cents of either sign, nothing where an act is about no amount.
+    `version` is the subject as it stands, as a short text that changes with it; None where there is no such subject.
+    `foresee` says what would change and raises ActRefused where a rule is against it; it changes nothing.
+    `perform` does it, inside the office's transaction, and raises ActRefused (whatever it wrote is then undone). It locks
+    what it needs by itself: between `foresee` and `perform` the subject may have moved on. It may write audit records of
+    its own, but after it holds every lock it needs.
+    """
+
+    shape: Shape
+    title: str
+    proposes: frozenset[str]
+    approves: tuple[Tier, ...] = ()
+    reasons: tuple[str, ...] = ()
+    evidence: bool = False
+    amount: Callable[[dict[str, Any]], int] | None = None
+    version: Callable[[str], str | None]
+    foresee: Callable[[Asked], Foreseen]
+    perform: Callable[[Asked], Performed]
+
+    @property
+    def name(self) -> str:
+        """The act's name: `level.adjust`."""
+        return self.shape.name

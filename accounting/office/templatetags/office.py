@@ -1,0 +1,45 @@
+"""What other pages show of the office: the acts that may be proposed about something, what waits about it, long work."""
+
+from typing import Any
+
+from django import template
+from django.utils import timezone
+
+from accounting.office import queries, registry
+from accounting.office.people import person_of
+
+register = template.Library()
+
+SHOWN = ("proposal", "act", "version", "evidence")
+
+
+@register.filter
+def said(detail: dict[str, Any]) -> dict[str, Any]:
+    """What a record says beyond what its row shows already: no number of a proposal, no digests, nothing empty."""
+    return {key: value for key, value in detail.items() if value not in ("", None) and key not in SHOWN}
+
+
+@register.inclusion_tag("office/offers.html", takes_context=True)
+def offers(context: dict[str, Any], kind: str, subject: str) -> dict[str, Any]:
+    """Buttons for the acts that this person may propose about a link, level, table, round …, and what waits about it."""
+    person = person_of(context["request"])
+    return {
+        "subject": subject,
+        "acts": queries.offered(kind, subject, person.roles),
+        "waiting": queries.waiting_about(kind, subject, timezone.now()),
+    }
+
+
+@register.inclusion_tag("office/jobs.html", takes_context=True)
+def long_work(context: dict[str, Any]) -> dict[str, Any]:
+    """The last jobs, and buttons for those that this person may start."""
+    person, at = person_of(context["request"]), timezone.now()
+    kinds = registry.jobs()
+    return {
+        "request": context["request"],
+        "startable": [kind for kind in kinds.values() if not kind.roles.isdisjoint(person.roles)],
+        "jobs": [
+            (job, kinds[job.kind].title if job.kind in kinds else job.kind, queries.standing(job, at))
+            for job in queries.jobs()
+        ],
+    }

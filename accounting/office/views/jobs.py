@@ -1,0 +1,97 @@
+"""Long work: starting it from the audit page, watching it, asking it to stop."""
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from accounting.office import queries, registry
+from accounting.office.models import Job
+from accounting.office.people import person_of
+from accounting.office.refusals import Conflict, NotYours
+from accounting.office.services import jobs
+from accounting.shell.pages import page
+
+OVER = ("done", "failed", "cancelled", "lost")
+
+
+@require_POST
+@page("audit")
+def start(request: HttpRequest, kind: str) -> HttpResponse:
+    """Start a job, or go to the one of its kind that is running."""
+    wanted = registry.jobs().get(kind)
+    if wanted is None:
+        raise Http404(f"there is no job {kind}")
+    try:
+        job = jobs.start(wanted, by=person_of(request), at=timezone.now())
+    except NotYours as refusal:
+        raise PermissionDenied(str(refusal)) from None
+    except Conflict as conflict:
+        messages.warning(request, f"{str(conflict).capitalize()}.")
+        return redirect("job", queries.last_job(kind).pk)
+    transaction.on_commit(lambda: jobs.call(job.pk))
+    return redirect("job", job.pk)
+
+
+@require_POST
+@page("audit")
+def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
+    """Ask a job to stop."""
+    try:
+        jobs.cancel(job_id, by=person_of(request), at=timezone.now())
+    except jobs.NoSuchJob as missing:
+        raise Http404(str(missing)) from None
+    except NotYours as refusal:
+        raise PermissionDenied(str(refusal)) from None
+    except Conflict as conflict:
+        messages.warning(request, f"{str(conflict).capitalize()}.")
+    return redirect("job", job_id)
+
+
+@page("audit")
+def show(request: HttpRequest, job_id: int) -> HttpResponse:
+    """A job with its progress, which reads itself anew until the job is over, and its result."""
+    part = "office/job_now.html" if request.headers.get("HX-Request") else "office/job.html"
+    return render(request, part, _context(request, job_id))
+
+
+def _context(request: HttpRequest, job_id: int) -> dict[str, object]:
+    job = queries.job(job_id)
+    if job is None:
+        raise Http404(f"there is no job {job_id}")
+    at = timezone.now()
+    standing = queries.standing(job, at)
+    kind = registry.jobs().get(job.kind)
+    mine = kind is not None and not kind.roles.isdisjoint(person_of(request).roles)
+    return {
+        "job": job,
+        "title": kind.title if kind else job.kind,
+        "standing": standing,
+        "over": standing in OVER,
+        "may_cancel": mine and standing in ("queued", "running") and job.cancel_asked_at is None,
+        "seconds": int(((job.finished_at or at) - job.started_at).total_seconds()) if job.started_at else None,
+        "result": _result(job),
+    }
+
+
+def _result(job: Job) -> list[tuple[str, object]]:
+    """A result's figures and words, the summary apart."""
+    if job.result is None:
+        return []
+    flat: list[tuple[str, object]] = []
+    for key, value in job.result.items():
+        if key in ("ok", "summary"):
+            continue
+        flat += value.items() if isinstance(value, dict) else [(key, value)]
+    return flat
+
+
+urlpatterns = [
+    path("audit/jobs/new/<str:kind>", start, name="job-start"),
+    path("audit/jobs/<int:job_id>/", show, name="job"),
+    path("audit/jobs/<int:job_id>/cancel", cancel, name="job-cancel"),
+]

@@ -1,0 +1,393 @@
+"""Proposals: who may, what is fixed when one is made, what the last approval does, and how else one ends."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+from typing import Any
+
+import pytest
+from django.db import connections
+
+from accounting.models import AuditRecord, Property
+from accounting.office import queries, registry
+from accounting.office.acts import Tier
+from accounting.office.models import Approval, Evidence, Outcome, Proposal, TierEdition
+from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
+from accounting.office.rules.people import Person
+from accounting.office.services import proposals, tiers
+from accounting.rules.acts import ActRefused
+from accounting.services.audit import check_audit_trail
+from tests.services.desk import ACTS, ANOTHER, ANYBODY, GRANT, RENAME, asking, the_name
+from tests.services.house import House
+
+AT = datetime(2026, 11, 28, 3, 0, tzinfo=UTC)
+LATER = AT + timedelta(hours=1)
+SOMEBODY = ANYBODY["administrator"]
+MANAGER = ANYBODY["manager"]
+
+
+@pytest.fixture(autouse=True)
+def _acts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "acts", lambda: ACTS)
+
+
+def propose(act: str = "house.rename", by: Person = SOMEBODY, **changes: Any) -> Proposal:
+    return proposals.propose(asking(act, **changes), by=by, at=AT)
+
+
+def state(proposal: Proposal, at: datetime = LATER) -> str:
+    return queries.state_of(Proposal.objects.get(id=proposal.pk), at)
+
+
+def actions() -> list[tuple[str, str]]:
+    """What the audit trail says was done, without the opening of the floor."""
+    return list(AuditRecord.objects.order_by("id").exclude(action__startswith="open").values_list("action", "actor"))
+
+
+def test_the_second_person_does_it(house: House) -> None:
+    asked = propose()
+    assert (state(asked), the_name()) == ("waiting", "Boston Harbor")
+    proposals.approve(asked.pk, by=MANAGER, at=LATER, note="seen the letter")
+    assert (state(asked), the_name()) == ("done", "Boston Light")
+    found = queries.proposal(asked.pk)
+    assert found is not None
+    shown = queries.shown(found, LATER)
+    assert shown["event"] == {"stream": "ms-mg01", "sequence": 0}
+    assert shown["needs"] == [{"role": "manager", "count": 1}]
+    assert [(one["by"], one["note"]) for one in shown["approvals"]] == [("manager one", "seen the letter")]
+    assert shown["detail"] == "renamed, 1 agreed"
+    assert actions() == [
+        ("propose", "administrator one"), ("approve", "manager one"), ("perform", "manager one"),
+    ]  # fmt: skip
+    last = AuditRecord.objects.order_by("id").last()
+    assert last is not None
+    assert last.origin == "10.0.0.7"
+    assert last.detail["changes"] == [{"what": "name", "before": "Boston Harbor", "after": "Boston Light"}]
+    assert last.detail["approved_by"] == ["manager one"]
+    assert check_audit_trail() == []
+
+
+def test_what_needs_nobody_else_is_done_at_once(house: House) -> None:
+    asked = propose("house.note", ANYBODY["supervisor"])
+    assert (state(asked, AT), the_name()) == ("done", "Quay")
+    assert actions() == [("propose", "supervisor one"), ("perform", "supervisor one")]
+
+
+def test_what_a_rule_refuses_at_once_is_not_kept(house: House) -> None:
+    with pytest.raises(ActRefused) as refusal:
+        propose("house.note", ANYBODY["supervisor"], payload={"name": "Unlucky"})
+    assert (refusal.value.code, refusal.value.pointer) == ("unlucky", "/payload/name")
+    assert (Proposal.objects.count(), the_name(), actions()) == (0, "Boston Harbor", [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "pointer"),
+    [
+        ({"act": "house.burn"}, "invalid_value", "/act"),
+        ({"act": 7}, "invalid_value", "/act"),
+        ({"extra": 1}, "unknown_field", "/extra"),
+        ({"subject": ""}, "invalid_value", "/subject"),
+        ({"subject": "no\0where"}, "invalid_value", "/subject"),
+        ({"subject": "LAS"}, "unknown_subject", None),
+        ({"payload": []}, "invalid_value", "/payload"),
+        ({"payload": {}}, "missing_field", "/payload/name"),
+        ({"payload": {"name": "x", "colour": 1}}, "unknown_field", "/payload/colour"),
+        ({"payload": {"name": "x\ud800"}}, "invalid_value", "/payload/name"),
+        ({"payload": {"name": "Boston Harbor"}}, "invalid_value", "/payload/name"),
+        ({"reason": " "}, "invalid_value", "/reason"),
+        ({"reason": None}, "missing_field", "/reason"),
+        ({"seen": 3}, "invalid_value", "/seen"),
+        ({"evidence": {}}, "invalid_value", "/evidence"),
+        ({"evidence": {"file": {"name": "a"}}}, "missing_field", "/evidence/file/content"),
+        ({"evidence": {"file": {"name": "a", "content": "no base64"}}}, "invalid_value", "/evidence/file/content"),
+        ({"evidence": {"colour": "red"}}, "unknown_field", "/evidence/colour"),
+    ],
+)
+def test_a_fault_is_named(changes: dict[str, Any], code: str, pointer: str | None, house: House) -> None:
+    with pytest.raises(ActRefused) as refusal:
+        propose(**changes)
+    assert (refusal.value.code, refusal.value.pointer) == (code, pointer)
+    assert Proposal.objects.count() == 0
+
+
+def test_an_act_with_reasons_and_evidence_asks_for_them(house: House) -> None:
+    supervisor = ANYBODY["supervisor"]
+    with pytest.raises(ActRefused, match="correction, boost"):
+        propose("house.grant", supervisor, reason="because")
+    body = asking("house.grant")
+    del body["evidence"]
+    with pytest.raises(ActRefused) as refusal:
+        proposals.propose(body, by=supervisor, at=AT)
+    assert (refusal.value.code, refusal.value.pointer) == ("missing_field", "/evidence")
+
+
+def test_the_role_decides_who_proposes_and_who_agrees(house: House) -> None:
+    for role, person in ANYBODY.items():
+        if role != "administrator":
+            with pytest.raises(NotYours):
+                propose(by=person)
+    asked = propose()
+    for role, person in ANYBODY.items():
+        if role != "manager":
+            for call in (proposals.approve, lambda number, by, at: proposals.refuse(number, by=by, at=at, note="no")):
+                with pytest.raises(NotYours):
+                    call(asked.pk, by=person, at=LATER)
+    assert state(asked) == "waiting"
+
+
+def test_nobody_agrees_to_their_own_or_twice(house: House) -> None:
+    own = propose("house.grant", MANAGER)
+    with pytest.raises(Conflict) as refusal:
+        proposals.approve(own.pk, by=MANAGER, at=LATER)
+    assert refusal.value.code == "own_proposal"
+    with pytest.raises(Conflict) as refusal:
+        proposals.refuse(own.pk, by=MANAGER, at=LATER, note="no")
+    assert refusal.value.code == "own_proposal"
+    large = propose("house.grant", ANYBODY["supervisor"], payload={"cents": -10_000_000})
+    proposals.approve(large.pk, by=MANAGER, at=LATER)
+    with pytest.raises(Conflict) as refusal:
+        proposals.approve(large.pk, by=MANAGER, at=LATER)
+    assert refusal.value.code == "already_approved"
+    with pytest.raises(Conflict) as refusal:  # one manager is enough, the controller is what is missing
+        proposals.approve(large.pk, by=ANOTHER["manager"], at=LATER)
+    assert refusal.value.code == "already_approved"
+    proposals.approve(large.pk, by=ANYBODY["controller"], at=LATER)
+    assert state(large) == "done"
+
+
+@pytest.mark.parametrize(
+    ("cents", "needs"),
+    [
+        (9_999_999, [("manager", 1)]),
+        (10_000_000, [("manager", 1), ("controller", 1)]),
+        (-100_000_000, [("manager", 1), ("controller", 2)]),
+    ],
+)
+def test_amounts_decide_who_must_agree(cents: int, needs: list[tuple[str, int]], house: House) -> None:
+    asked = propose("house.grant", ANYBODY["supervisor"], payload={"cents": cents})
+    assert [(need["role"], need["count"]) for need in asked.needs] == needs
+    assert asked.amount_cents == cents
+
+
+def test_tiers_are_editions_and_what_was_proposed_keeps_its_needs(house: House) -> None:
+    before = propose()
+    tiers.publish(RENAME, [Tier(0, "manager", 1), Tier(0, "controller", 1)], at=LATER, by="somebody")
+    after = propose()
+    assert [len(asked.needs) for asked in (before, after)] == [1, 2]
+    assert list(TierEdition.objects.values_list("number", flat=True)) == [1, 2]
+    proposals.approve(before.pk, by=MANAGER, at=LATER)
+    assert (state(before), state(after)) == ("done", "waiting")
+    tiers.publish(RENAME, [], at=LATER, by="somebody")
+    assert state(propose(payload={"name": "Free"})) == "done"
+    assert queries.tiers_in_force()["house.rename"] == []
+    assert len(queries.tiers_in_force()["house.grant"]) == len(GRANT.approves)
+
+
+def test_a_subject_that_changed_since_it_was_looked_at(house: House) -> None:
+    seen = RENAME.version("BOS")
+    Property.objects.update(name="Another")
+    with pytest.raises(Conflict) as refusal:
+        propose(seen=seen)
+    assert refusal.value.code == "changed_since"
+    now = RENAME.version("BOS")
+    asked = propose(seen=now)
+    assert asked.version == now
+    Property.objects.update(name="Yet another")
+    with pytest.raises(Conflict) as refusal:
+        proposals.approve(asked.pk, by=MANAGER, at=LATER, seen=str(now))
+    assert refusal.value.code == "changed_since"
+    proposals.approve(asked.pk, by=MANAGER, at=LATER, seen=str(RENAME.version("BOS")))
+    assert state(asked) == "done"
+
+
+def test_a_rule_against_it_at_the_last_approval_ends_it_refused_and_undoes_all(house: House) -> None:
+    asked = propose(payload={"name": "Unlucky"})
+    proposals.approve(asked.pk, by=MANAGER, at=LATER)
+    assert the_name() == "Boston Harbor"
+    outcome = Outcome.objects.get(proposal=asked)
+    assert (outcome.state, outcome.code, outcome.pointer, outcome.detail) == (
+        "refused", "unlucky", "/payload/name", "no house is called that",
+    )  # fmt: skip
+    assert [action for action, _ in actions()] == ["propose", "approve", "refuse by rule"]
+    foreseen = propose()
+    Property.objects.update(name="Locked")
+    proposals.approve(foreseen.pk, by=MANAGER, at=LATER)
+    assert Outcome.objects.get(proposal=foreseen).code == "wrong_state"
+
+
+def test_a_broken_assumption_leaves_it_waiting(house: House) -> None:
+    asked = propose(payload={"name": "Boom"})
+    with pytest.raises(RuntimeError):
+        proposals.approve(asked.pk, by=MANAGER, at=LATER)
+    assert (state(asked), the_name(), Approval.objects.count()) == ("waiting", "Boston Harbor", 0)
+    assert [action for action, _ in actions()] == ["propose"]
+
+
+def test_the_proposer_withdraws_and_nobody_else(house: House) -> None:
+    asked = propose()
+    with pytest.raises(NotYours):
+        proposals.withdraw(asked.pk, by=MANAGER, at=LATER)
+    proposals.withdraw(asked.pk, by=SOMEBODY, at=LATER, note="mistyped")
+    assert state(asked) == "withdrawn"
+    for call in (proposals.approve, lambda number, by, at: proposals.refuse(number, by=by, at=at, note="no")):
+        with pytest.raises(Conflict) as refusal:
+            call(asked.pk, by=MANAGER, at=LATER)
+        assert refusal.value.code == "not_waiting"
+
+
+def test_a_refusal_says_why(house: House) -> None:
+    asked = propose()
+    with pytest.raises(ActRefused) as refusal:
+        proposals.refuse(asked.pk, by=MANAGER, at=LATER, note=" ")
+    assert refusal.value.pointer == "/note"
+    proposals.refuse(asked.pk, by=MANAGER, at=LATER, note="not this year")
+    found = queries.proposal(asked.pk)
+    assert found is not None
+    shown = queries.shown(found, LATER)
+    assert (shown["state"], shown["code"], shown["detail"]) == ("refused", None, "not this year")
+    assert actions()[-1] == ("refuse", "manager one")
+
+
+def test_a_proposal_expires_after_its_term(house: House) -> None:
+    asked, other = propose(), propose()
+    over = AT + proposals.TERM
+    assert (state(asked, over - timedelta(seconds=1)), state(asked, over)) == ("waiting", "expired")
+    with pytest.raises(Conflict) as refusal:  # who comes too late finds it so, and so it is written
+        proposals.approve(asked.pk, by=MANAGER, at=over)
+    assert refusal.value.code == "not_waiting"
+    assert Outcome.objects.get(proposal=asked).state == "expired"
+    assert proposals.expire(over - timedelta(seconds=1)) == 0
+    assert proposals.expire(over) == 1
+    assert Outcome.objects.get(proposal=other).state == "expired"
+    assert actions()[-2:] == [("expire", "the term"), ("expire", "the term")]
+    assert the_name() == "Boston Harbor"
+
+
+def test_what_is_handed_in_is_kept_and_told_by_its_digest(house: House) -> None:
+    content = b"%PDF a letter \0 with any bytes"
+    evidence = {
+        "reference": "L-7",
+        "note": "signed",
+        "file": {"name": "a.pdf", "content": base64.b64encode(content).decode()},
+    }
+    asked = propose("house.grant", ANYBODY["supervisor"], evidence=evidence)
+    found = queries.file_of(asked.pk)
+    assert found is not None and found.content is not None
+    assert bytes(found.content) == content
+    handed_in = queries.proposal(asked.pk)
+    assert handed_in is not None
+    shown = queries.shown(handed_in, LATER)["evidence"]
+    assert shown["file"] == {"name": "a.pdf", "size": len(content), "sha256": sha256(content).hexdigest()}
+    told = proposals.asked_of(asked, at=LATER).evidence
+    assert told == shown["digest"] == bytes(Evidence.objects.get().digest).hex()
+
+
+def test_what_waits_for_me_is_what_i_could_agree_to(house: House) -> None:
+    def waiting(person: Person, at: datetime = LATER) -> list[int]:
+        page = queries.proposals({"waiting_for": "me"}, person=person, at=at)
+        return [proposal.pk for proposal in page.items]
+
+    small = propose("house.grant", MANAGER)
+    large = propose("house.grant", ANYBODY["supervisor"], payload={"cents": 100_000_000})
+    assert waiting(MANAGER) == [large.pk]
+    assert waiting(ANOTHER["manager"]) == [large.pk, small.pk]
+    assert waiting(ANYBODY["controller"]) == [large.pk]
+    assert waiting(ANYBODY["auditor"]) == []
+    proposals.approve(large.pk, by=MANAGER, at=LATER)
+    assert waiting(ANOTHER["manager"]) == [small.pk]
+    proposals.approve(large.pk, by=ANYBODY["controller"], at=LATER)
+    assert waiting(ANYBODY["controller"]) == []
+    assert waiting(ANOTHER["controller"]) == [large.pk]
+    assert waiting(ANOTHER["controller"], AT + proposals.TERM) == []
+
+
+def test_pages_of_proposals_by_key_and_filter(house: House) -> None:
+    made = [propose().pk for _ in range(5)]
+    proposals.withdraw(made[2], by=SOMEBODY, at=LATER)
+    first = queries.proposals({}, person=MANAGER, at=LATER, limit=2)
+    assert [one.pk for one in first.items] == [made[4], made[3]]
+    rest = queries.proposals({}, person=MANAGER, at=LATER, limit=9, cursor=str(first.next))
+    assert ([one.pk for one in rest.items], rest.next) == ([made[2], made[1], made[0]], None)
+    over = AT + proposals.TERM
+
+    def found(at: datetime = LATER, **filters: str) -> int:
+        return len(queries.proposals(filters, person=MANAGER, at=at).items)
+
+    assert (found(state="waiting"), found(state="withdrawn"), found(state="expired")) == (4, 1, 0)
+    assert (found(over, state="waiting"), found(over, state="expired")) == (0, 4)
+    assert (found(act="house.rename"), found(act="house.grant"), found(by="nobody"), found(subject="BOS")) == (
+        5,
+        0,
+        0,
+        5,
+    )
+    for name, value in (("state", "open"), ("waiting_for", "you"), ("colour", "red")):
+        with pytest.raises(queries.BadFilter, match=name):
+            queries.proposals({name: value}, person=MANAGER, at=LATER)
+
+
+def test_what_may_be_done_is_offered_by_kind_and_role() -> None:
+    assert [act.name for act in queries.offered("property", "BOS", {"supervisor"})] == ["house.grant", "house.note"]
+    assert queries.offered("property", "BOS", {"auditor"}) == []
+    assert queries.offered("table", "BOS", {"supervisor"}) == []
+
+
+def test_there_is_no_such_proposal(house: House) -> None:
+    for call in (proposals.approve, proposals.withdraw):
+        with pytest.raises(NoSuchProposal):
+            call(4711, by=MANAGER, at=AT)
+
+
+def test_of_two_last_approvals_at_once_one_performs(busy_house: House) -> None:
+    """On a committed database, with two connections: the second waits, and is then told that nothing waits."""
+    asked = propose()
+    together = threading.Barrier(2)
+    answers: list[str] = []
+
+    def agree(person: Person) -> None:
+        try:
+            together.wait(20)
+            proposals.approve(asked.pk, by=person, at=LATER)
+            answers.append("done")
+        except Conflict as conflict:
+            answers.append(conflict.code)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=agree, args=[person]) for person in (MANAGER, ANOTHER["manager"])]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(answers) == ["done", "not_waiting"]
+    assert Approval.objects.count() == 1
+    assert [action for action, _ in actions()] == ["propose", "approve", "perform"]
+    assert check_audit_trail() == []
+
+
+def test_the_same_person_at_once_counts_once(busy_house: House) -> None:
+    asked = propose("house.grant", ANYBODY["supervisor"], payload={"cents": 100_000_000})
+    controller = ANYBODY["controller"]
+    answers: list[str] = []
+    together = threading.Barrier(3)
+
+    def agree() -> None:
+        try:
+            together.wait(20)
+            proposals.approve(asked.pk, by=replace(controller), at=LATER)
+            answers.append("agreed")
+        except Conflict as conflict:
+            answers.append(conflict.code)
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=agree) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(answers) == ["agreed", "already_approved", "already_approved"]
