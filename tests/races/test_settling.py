@@ -250,6 +250,10 @@ def test_a_post_that_commits_late_is_not_swept_away_with_those_that_overtook_it(
 
 # ── closing a gaming day ────────────────────────────────────────────────────────────────────────────────────────
 DAY = date(2026, 11, 27)
+CLOSE = """
+    INSERT INTO accounting_gamingday (date, closed_at) VALUES (%s, now())
+    ON CONFLICT (date) DO UPDATE SET closed_at = excluded.closed_at
+"""
 
 
 def test_a_close_waits_for_what_is_being_booked(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -317,6 +321,73 @@ def test_settling_waits_for_a_close_and_books_on_the_next_day(busy_house: House)
     accounting.join(60)
     assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 2") == [
         (DAY + timedelta(days=1), DAY)
+    ]
+    auditor.everything_agrees()
+
+
+@pytest.mark.parametrize("day", [DAY, DAY + timedelta(days=3)], ids=["that day", "a later day"])
+def test_a_day_without_a_row_is_closed_only_when_nothing_is_being_booked_on_it(
+    day: date, busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither knows of the other's row: it is the property's row that both want."""
+    from tables.services import rounds
+
+    busy_house.post(message("R-1"))
+    booking, closed = threading.Event(), threading.Event()
+    real = rounds.settle_batch
+
+    def slow(*arguments: Any, **more: Any) -> Any:
+        batch = real(*arguments, **more)
+        booking.set()
+        assert not closed.wait(0.4), "closed while a round of that day was being booked"
+        return batch
+
+    def close() -> None:
+        assert booking.wait(60)
+        run(CLOSE, day)
+        closed.set()
+
+    monkeypatch.setattr(rounds, "settle_batch", slow)
+    accountant = threading.Thread(target=closing(close))
+    accountant.start()
+    busy_house.settle()
+    accountant.join(60)
+    assert closed.is_set()
+    monkeypatch.undo()
+    busy_house.play(message("R-2"))
+    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE kind = 'round' ORDER BY sequence") == [
+        (DAY, None),
+        (day + timedelta(days=1), DAY),
+    ]
+    auditor.everything_agrees()
+
+
+@pytest.mark.parametrize("day", [DAY, DAY + timedelta(days=3)], ids=["that day", "a later day"])
+def test_settling_waits_for_the_close_of_a_day_without_a_row(day: date, busy_house: House) -> None:
+    busy_house.post(message("R-1"))
+    closing_now, close = threading.Event(), threading.Event()
+
+    def accountant() -> None:
+        with transaction.atomic():
+            run(CLOSE, day)
+            closing_now.set()
+            assert close.wait(60)
+
+    def settle() -> None:
+        busy_house.settle()
+
+    accounting = threading.Thread(target=closing(accountant))
+    accounting.start()
+    assert closing_now.wait(60)
+    worker = threading.Thread(target=closing(settle))
+    worker.start()
+    worker.join(0.4)
+    assert worker.is_alive(), "booked on a day that is being closed"
+    close.set()
+    worker.join(60)
+    accounting.join(60)
+    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 1 AND kind = 'round'") == [
+        (day + timedelta(days=1), DAY)
     ]
     auditor.everything_agrees()
 
