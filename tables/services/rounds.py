@@ -105,7 +105,8 @@ def settle_batch(
 ) -> Batch:
     """Settle messages in this order on a locked stream and write everything they move, `at` being the edge's clock.
 
-    `besides` is a statement of the caller's that belongs to the batch; it runs while the first rounds are settled.
+    `besides` is a statement of the caller's that belongs to the batch and touches one row a message; it runs while the
+    first rounds are settled.
 
     A message that makes the settling code raise is held `processing_error` with the error, alone. With `hold_for` the
     messages are held so without being tried again: it says what became of them before.
@@ -127,7 +128,7 @@ def settle_batch(
     booked_on: dict[date, date] = {}
     with Copying() as copying:
         if besides is not None:
-            copying.execute(besides)
+            copying.execute(besides, rows=len(incoming))
         for portion in _portions(incoming):
             ready: list[_Ready] = []
             for count, message in enumerate(portion):

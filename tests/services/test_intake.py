@@ -8,6 +8,7 @@ from datetime import date
 import pytest
 from django.db import connections, transaction
 
+from accounting.services.copying import RowsAstray
 from devices.services import intake
 from tests.services import auditor
 from tests.services.house import (
@@ -277,5 +278,22 @@ def test_nothing_of_a_batch_stands_when_its_commit_fails(busy_house: House, monk
     assert busy_house.waiting() == 2
     auditor.everything_agrees()
     busy_house.settle()
+    assert busy_house.order() == ["R-1", "R-2"]
+    auditor.everything_agrees()
+
+
+def test_a_message_that_stays_in_the_queue_is_not_settled(busy_house: House) -> None:
+    """What is taken from the queue must be exactly what was settled, or it would be settled twice."""
+    busy_house.post(royal("R-1"), message("R-2"))
+    run("""
+        CREATE FUNCTION keep_it() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN IF OLD.position = 1 THEN RETURN NULL; END IF; RETURN OLD; END $$;
+        CREATE TRIGGER keep_it BEFORE DELETE ON devices_queued FOR EACH ROW EXECUTE FUNCTION keep_it();
+    """)
+    with pytest.raises(RowsAstray, match=r"DELETE FROM devices_queued.*2 rows were meant, the server says 1"):
+        busy_house.settle()
+    assert (busy_house.waiting(), busy_house.order()) == (2, [])
+    run("DROP TRIGGER keep_it ON devices_queued")
+    assert busy_house.settle() == 2
     assert busy_house.order() == ["R-1", "R-2"]
     auditor.everything_agrees()
