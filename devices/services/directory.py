@@ -7,6 +7,7 @@ from hashlib import sha256
 from threading import Lock
 
 from django.conf import settings
+from django.utils import timezone
 
 from devices.models import Device
 from tables.rules.table import TableTerms
@@ -87,7 +88,7 @@ def key_digest(key: str) -> bytes:
 
 def _read() -> Directory:
     read_at = time.monotonic()
-    found = terms.now_in_force()
+    found = terms.in_force_at(timezone.now())
     callers = {}
     for device in Device.objects.exclude(demo_key_digest=None).prefetch_related("tables"):
         codes = frozenset(table.code for table in device.tables.all())

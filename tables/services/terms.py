@@ -29,7 +29,7 @@ class TermsInForce:
 
 @dataclass(frozen=True, slots=True)
 class TableInForce:
-    """A table of the stream: when it was opened, whether it is open, and every edition of its terms."""
+    """A table of the stream: when it was opened, whether it is open, and every edition of its terms, the oldest first."""
 
     id: int
     code: str
@@ -43,6 +43,10 @@ class TableInForce:
             if edition.since <= instant and (edition.until is None or instant < edition.until):
                 return edition
         raise LookupError(f"table {self.code} has no terms in force at {instant.isoformat()}")
+
+    def standing(self, instant: datetime) -> TermsInForce:
+        """The edition that began last by an instant; the first one where our own clock says that none has begun."""
+        return next((edition for edition in reversed(self.editions) if edition.since <= instant), self.editions[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,11 @@ def _read(stream_id: int) -> StreamTerms:
             code=table.code,
             is_open=table.state == models.Table.State.OPEN,
             opened_at=table.opened_at,
-            editions=tuple(_edition(table, terms, link_terms) for terms in table.terms.all()),
+            editions=tuple(
+                sorted(
+                    (_edition(table, terms, link_terms) for terms in table.terms.all()), key=lambda found: found.since
+                )
+            ),
         )
         stream_code = stream_code or table.code
     return StreamTerms(
@@ -144,11 +152,11 @@ class Standing:
     terms: floor.TableTerms
 
 
-def now_in_force() -> dict[str, Standing]:
-    """Every table by its code, with the terms in force now."""
+def in_force_at(at: datetime) -> dict[str, Standing]:
+    """Every table by its code, with the terms in force at a moment that is now."""
     found = {}
     versions = models.Table.objects.values_list("stream_id", "stream__terms_version").distinct()
     for stream_id, version in versions:
         for table in of_stream(stream_id, version).tables.values():
-            found[table.code] = Standing(table.id, stream_id, table.editions[-1].terms)
+            found[table.code] = Standing(table.id, stream_id, table.standing(at).terms)
     return found

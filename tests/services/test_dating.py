@@ -9,6 +9,7 @@ import pytest
 
 from accounting import queries
 from devices.services import directory
+from tables.services import terms
 from tests.services import auditor
 from tests.services.house import (
     LINKED,
@@ -194,6 +195,30 @@ def raise_minimum(table: str, cents: int, at: datetime) -> None:
     )  # fmt: skip
     run("UPDATE accounting_stream SET terms_version = terms_version + 1 WHERE code = 'ms-mg01'")
     directory.forget()
+
+
+def minimum_at(at: datetime) -> int:
+    terms.forget()
+    return terms.in_force_at(at)[LINKED].terms.minimum_cents
+
+
+@pytest.mark.parametrize("moved", [False, True], ids=["in the order of writing", "the older row behind the newer"])
+def test_the_terms_in_force_are_chosen_by_the_moment_and_not_by_where_their_rows_lie(
+    moved: bool, raised: House
+) -> None:
+    """Rows have no order of their own: an update moves one behind all others."""
+    if moved:
+        run("SET LOCAL session_replication_role = replica")
+        assert run("UPDATE tables_tableterms SET seats = seats WHERE NOT upper_inf(in_force)") == 1
+        run("SET LOCAL session_replication_role = origin")
+    second = timedelta(seconds=1)
+    assert minimum_at(OPENED - second) == minimum_at(NEW_MINIMUM - second) == 1_000
+    assert minimum_at(NEW_MINIMUM) == minimum_at(NEW_MINIMUM + timedelta(days=999)) == 2_500
+
+
+def test_terms_that_are_yet_to_come_are_not_in_force_at_the_door(house: House) -> None:
+    raise_minimum(LINKED, 2_500, datetime.now(UTC) + timedelta(days=1))
+    assert directory.current().terms[LINKED].minimum_cents == 1_000
 
 
 def terms_of(reference: str) -> int:
