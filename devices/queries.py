@@ -172,6 +172,25 @@ def health() -> Health:
         return Health(*cursor.fetchone())
 
 
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A stream that stands still for a fault of ours: nothing of it is settled or held until it is mended."""
+
+    stream: str
+    since: datetime
+    reason: str
+
+
+def stopped() -> list[Stopped]:
+    """Streams that stand still, the longest first."""
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            SELECT stream.code, stoppage.since, stoppage.reason FROM devices_stoppage stoppage
+            JOIN accounting_stream stream ON stream.id = stoppage.stream_id ORDER BY stoppage.since, stream.code
+        """)
+        return [Stopped(*row) for row in cursor.fetchall()]
+
+
 def explanation_of(payout_id: str) -> dict[str, Any] | None:
     """How a payout was reached, with the message it came from; None where there is no such payout."""
     shown = payouts.by_id(payout_id)

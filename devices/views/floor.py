@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounting.pages import day_began, page
+from devices import queries
 from devices.queries import boards
 from jackpot import queries as jackpot_queries
 from tables.queries import floor as tables_queries
@@ -53,6 +54,7 @@ def _now() -> dict[str, Any]:
         link["game"] = games.pop() if len(games) == 1 else None
     held, held_count = tables_queries.waiting()
     return {
+        "stopped": queries.stopped(),
         "links": links,
         "lone_tables": [table for table in tables if table.link is None],
         "table_count": len(tables),

@@ -22,7 +22,7 @@ from tables.rules import books, games
 from tables.rules.message import RoundMessage, instant
 from tables.rules.settle import settle
 from tables.services import terms
-from tables.services.terms import StreamTerms, TableInForce, TermsInForce
+from tables.services.terms import NoTermsInForce, StreamTerms, TableInForce, TermsInForce
 
 AHEAD_AT_MOST = timedelta(minutes=5)
 PORTION = 250
@@ -31,6 +31,9 @@ LAST_PORTION = 64
 """So few may be left for the end, when there is nothing to settle meanwhile. Each portion costs both sides a little."""
 LOOK_IN = 4
 """Rounds between two looks at whether the database is ready for more: it must not be kept waiting for long."""
+
+OURS = (MemoryError, NoTermsInForce)
+"""What is raised while one message is decided and says nothing against it."""
 
 encode = msgspec.json.Encoder(order="sorted").encode
 decode = msgspec.json.Decoder(RoundMessage).decode
@@ -108,8 +111,9 @@ def settle_batch(
     `besides` is a statement of the caller's that belongs to the batch and touches one row a message; it runs while the
     first rounds are settled.
 
-    A message that makes the settling code raise is held `processing_error` with the error, alone. With `hold_for` the
-    messages are held so without being tried again: it says what became of them before.
+    A message that makes the rules raise, or that they cannot read, is held `processing_error` with the error, alone; any
+    other error is raised. With `hold_for` the messages are held so without being tried again: it says what became of them
+    before.
     """
     in_force = terms.of_stream(stream.id, stream.terms_version)
     writer = _Writer(
@@ -132,8 +136,11 @@ def settle_batch(
         for portion in _portions(incoming):
             ready: list[_Ready] = []
             for count, message in enumerate(portion):
+                table = in_force.tables[message.table_id]
                 try:
-                    ready.append(_prepare(message, in_force))
+                    ready.append(_prepare(message, table, in_force))
+                except OURS:
+                    raise
                 except Exception:  # one crashing message must cost itself only (ARCHITECTURE §4.11)
                     unread.append((message, traceback.format_exc()))
                 if not count % LOOK_IN:
@@ -172,8 +179,7 @@ class _Ready(NamedTuple):
     day: date
 
 
-def _prepare(incoming: Incoming, in_force: StreamTerms) -> _Ready:
-    table = in_force.tables[incoming.table_id]
+def _prepare(incoming: Incoming, table: TableInForce, in_force: StreamTerms) -> _Ready:
     message = decode(incoming.raw)
     when = dated(message, incoming.received_at, table)
     day = gaming_date(when.counts_at, zone=in_force.zone, starts=in_force.day_starts)
@@ -230,6 +236,8 @@ class _Writer:
                 contributions=settled.movements,
                 link=self.in_force.link,
             )
+        except OURS:
+            raise
         except Exception:  # as above: this message alone
             self._hold_crashed(item, traceback.format_exc())
             return
@@ -270,9 +278,8 @@ class _Writer:
 
     def hold_unread(self, incoming: Incoming, error: str) -> None:
         """Hold a message that could not even be made ready: it is dated by its receipt."""
-        table = self.in_force.tables.get(incoming.table_id)
         self.batch.crashed.append((incoming, error))
-        settlement = _crashed(incoming.reference, table.code if table else "", 0)
+        settlement = _crashed(incoming.reference, self.in_force.tables[incoming.table_id].code, 0)
         self._hold(incoming, incoming.received_at, settlement, error)
 
     def _hold_crashed(self, item: _Ready, error: str) -> None:

@@ -17,6 +17,10 @@ from tables import models
 from tables.rules import floor, paytables
 
 
+class NoTermsInForce(LookupError):
+    """A table has no terms for a moment after it was opened: nobody may play under none."""
+
+
 @dataclass(frozen=True, slots=True)
 class TermsInForce:
     """One edition of a table's terms and when it is in force (`until` None: still)."""
@@ -42,7 +46,7 @@ class TableInForce:
         for edition in self.editions:
             if edition.since <= instant and (edition.until is None or instant < edition.until):
                 return edition
-        raise LookupError(f"table {self.code} has no terms in force at {instant.isoformat()}")
+        raise NoTermsInForce(f"table {self.code} has no terms in force at {instant.isoformat()}")
 
     def standing(self, instant: datetime) -> TermsInForce:
         """The edition that began last by an instant; the first one where our own clock says that none has begun."""
