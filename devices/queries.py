@@ -40,9 +40,9 @@ SHOW = """
     FROM devices_reference reference
     JOIN devices_message message ON message.id = reference.message_id
     JOIN tables_table tabl ON tabl.id = reference.table_id
-    JOIN accounting_stream stream ON stream.id = message.stream_id
     LEFT JOIN tables_round round ON round.message_id = message.id
     LEFT JOIN tables_hold hold ON hold.message_id = message.id
+    JOIN accounting_stream stream ON stream.id = coalesce(round.stream_id, message.stream_id)
 """
 
 

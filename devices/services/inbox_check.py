@@ -43,9 +43,10 @@ WITHOUT_MESSAGE = """
 """
 HELD = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
-        message.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference
+        tabl.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference
     FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
-    JOIN accounting_stream stream ON stream.id = message.stream_id
+    LEFT JOIN tables_table tabl ON tabl.id = message.table_id
+    LEFT JOIN accounting_stream stream ON stream.id = tabl.stream_id
     WHERE message.id > %s ORDER BY message.id LIMIT 1000
 """
 
@@ -112,9 +113,14 @@ def _check_hold(row: tuple[Any, ...]) -> None:
         raise Difference(where, "round and reasons", (said["round"], said["reasons"]), (reference, reasons))
     if NOT_REPLAYED & set(reasons):
         return
-    table = terms.of_stream(stream_id, version).tables[table_id]
+    table = terms.of_stream(stream_id, version).tables.get(table_id) if stream_id is not None else None
+    if table is None:
+        raise Difference(where, "table", "one that is on a stream", f"table {table_id}")
     message = decode(bytes(raw))
-    edition = table.at(dated(message, received_at, table).counts_at)
+    try:
+        edition = table.at(dated(message, received_at, table).counts_at)
+    except terms.NoTermsInForce as none:
+        raise Difference(where, "terms in force", "terms", none) from None
     again = settle(message, edition.terms, {}).settlement
     if encode(again) != bytes(settlement):
         raise Difference(where, "why it is held", encode(again).decode(), bytes(settlement).decode(errors="replace"))

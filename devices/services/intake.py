@@ -65,6 +65,15 @@ DONE = SQL(
     " DELETE FROM devices_queued WHERE stream_id = {stream} AND (receipt, position) <= ({receipt}, {position})"
     " AND message_id = ANY({messages})"
 )
+# A message accepted while its table changed streams lies in the old one's queue; its place, a receipt and an index, is the
+# same in any.
+REROUTE = """
+    UPDATE devices_queued queued SET stream_id = tabl.stream_id
+    FROM devices_message message JOIN tables_table tabl ON tabl.id = message.table_id
+    WHERE queued.stream_id = %s AND queued.message_id = ANY(%s) AND message.id = queued.message_id
+        AND tabl.stream_id <> queued.stream_id
+    RETURNING queued.stream_id
+"""
 # An error of ours is no evidence against a message: the attempt that it ended is not counted.
 STOPPED = """
     WITH excused AS (UPDATE devices_attempt SET attempts = greatest(0, attempts - %s) WHERE stream_id = %s)
@@ -82,11 +91,15 @@ _excused: set[int] = set()
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one visit to a stream did; `busy` when another worker is at it, `more` when its queue was not emptied."""
+    """What one visit to a stream did; `busy` when another worker is at it, `more` when its queue was not emptied.
+
+    `rerouted` are the streams that messages were handed to because their tables are there now, once for each message.
+    """
 
     batch: Batch
     busy: bool = False
     more: bool = False
+    rerouted: tuple[int, ...] = ()
 
 
 def settle_next(stream_id: int, *, clock: Callable[[], datetime], limit: int = BATCH) -> Taken:
@@ -196,8 +209,11 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
         rows = execute(TAKE, [stream_id, size])
         if not rows:
             return Taken(Batch())
+        stream = StreamHead(*locked[0])
+        here = terms.of_stream(stream.id, stream.terms_version).tables
+        rerouted = _reroute(stream_id, [row[0] for row in rows if row[1] not in here])
         with collector.paused():
-            incoming = [Incoming._make(row[:6]) for row in rows]
+            incoming = [Incoming._make(row[:6]) for row in rows if row[1] in here]
             receipt, position = rows[-1][6:8]
             done = DONE.format(
                 stream=stream_id,
@@ -205,9 +221,23 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
                 position=position,
                 messages=[message.message_id for message in incoming],
             )
-            batch = rounds.settle_batch(StreamHead(*locked[0]), incoming, at=at, hold_for=hold_for, besides=done)
+            batch = rounds.settle_batch(stream, incoming, at=at, hold_for=hold_for, besides=done)
         _report(batch, at)
-    return Taken(batch, more=len(rows) == size)
+    return Taken(batch, more=len(rows) == size, rerouted=rerouted)
+
+
+class TableAstray(LookupError):
+    """A message waits on a stream whose terms do not know its table, though the table is on it, or is nowhere."""
+
+
+def _reroute(stream_id: int, message_ids: list[int]) -> tuple[int, ...]:
+    """Move messages of tables that are on other streams to the queues of those; the streams. TableAstray if one cannot."""
+    if not message_ids:
+        return ()
+    moved = tuple(stream for (stream,) in execute(REROUTE, [stream_id, message_ids]))
+    if len(moved) != len(message_ids):
+        raise TableAstray(f"{len(message_ids)} messages of tables that are not on this stream, {len(moved)} on another")
+    return moved
 
 
 def _report(batch: Batch, at: datetime) -> None:
@@ -246,8 +276,9 @@ def drain(*, clock: Callable[[], datetime]) -> int:
         progress = 0
         for stream_id in streams:
             taken = settle_next(stream_id, clock=clock)
-            progress += taken.batch.settled + taken.batch.held
-        dealt_with += progress
+            done = taken.batch.settled + taken.batch.held
+            dealt_with += done
+            progress += done + len(taken.rerouted)
         if not progress:
             return dealt_with
     return dealt_with

@@ -339,12 +339,17 @@ class _Replay:
         same("digest of the message", content, digest)
         same("digest of the message in the event", content, message_digest)
         same("table and reference of the message", (table_id, reference), (message_table, message_reference))
-        table = in_force.tables[table_id]
+        table = in_force.tables.get(table_id)
+        if table is None:
+            raise Difference(self.where, "table of the round", "one that is on this stream", f"table {table_id}")
         message = self._message(value)
         same("subject", f"{table.code}/{reference}", subject)
         same("reference in the message", (table.code, reference), (message.table, message.round))
         when = dated(message, received_at, table)
-        edition = table.at(when.counts_at)
+        try:
+            edition = table.at(when.counts_at)
+        except terms.NoTermsInForce as none:
+            raise Difference(self.where, "terms in force", f"terms {terms_id}", none) from None
         same("terms in force", edition.id, terms_id)
         same("time of the deal", when.dealt_at, dealt_at)
         own_day = gaming_date(when.counts_at, zone=in_force.zone, starts=in_force.day_starts)

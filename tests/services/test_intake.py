@@ -9,7 +9,9 @@ import pytest
 from django.db import connections, transaction
 
 from accounting.services.copying import RowsAstray
-from devices.services import intake
+from devices import queries
+from devices.services import directory, intake
+from devices.services.inbox_check import verify_inbox
 from tests.services import auditor
 from tests.services.house import (
     ALONE,
@@ -297,3 +299,70 @@ def test_a_message_that_stays_in_the_queue_is_not_settled(busy_house: House) -> 
     assert busy_house.settle() == 2
     assert busy_house.order() == ["R-1", "R-2"]
     auditor.everything_agrees()
+
+
+# ── a table that changes streams ────────────────────────────────────────────────────────────────────────────────
+def leave_its_link(code: str) -> int:
+    """What a table that leaves its link will do, but for the queue, which it finds empty: the new stream's id."""
+    stream: int = value(
+        "INSERT INTO accounting_stream (code, head, next_sequence, terms_version) VALUES (%s, %s, 1, 1) RETURNING id",
+        code, bytes(32),
+    )  # fmt: skip
+    run("UPDATE tables_table SET link_id = NULL, link_paytable_id = NULL, stream_id = %s WHERE code = %s", stream, code)
+    run("UPDATE accounting_stream SET terms_version = terms_version + 1")
+    return stream
+
+
+def plain(reference: str, table: str = NEIGHBOUR) -> dict[str, object]:
+    """A round without a progressive wager, as any table may deal it."""
+    return message(reference, seat(1, "3s 7d"), table=table)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 1_000])
+def test_a_message_whose_table_has_gone_to_another_stream_is_settled_there(limit: int, house: House) -> None:
+    """Accepted while the table moved, it lies in the old queue: it goes on to the new one, in its order, and is not held."""
+    house.post(message("L-1"), plain("N-1"), plain("N-2"), message("L-2"))
+    stream = leave_its_link(NEIGHBOUR)
+    house.post(plain("N-3"))  # the door's directory is a second old: still to the old queue
+    assert rows("SELECT DISTINCT stream_id FROM devices_queued") == [(house.stream("ms-mg01"),)]
+    while settle_next(house, limit=limit).more:
+        pass
+    assert house.order() == ["L-1", "L-2"]
+    places = rows("SELECT message_id FROM devices_queued WHERE stream_id = %s ORDER BY receipt, position", stream)
+    assert places == rows("SELECT id FROM devices_message WHERE reference LIKE 'N-%%' ORDER BY id")
+    directory.forget()
+    house.post(plain("N-4"))
+    assert house.settle() == 4
+    assert house.order(NEIGHBOUR) == ["N-1", "N-2", "N-3", "N-4"]
+    assert value("SELECT count(*) FROM tables_hold") == 0
+    assert value("SELECT count(*) FROM devices_stoppage") == 0
+    shown = queries.round_of(NEIGHBOUR, "N-1")
+    assert shown is not None
+    assert (shown.stream, shown.sequence, shown.stream_id) == (NEIGHBOUR, 1, stream)
+
+
+def test_a_drain_ends_only_when_what_was_handed_on_is_settled_too(house: House) -> None:
+    house.post(plain("N-1"))
+    leave_its_link(NEIGHBOUR)
+    assert house.settle() == 1
+    assert house.waiting() == 0
+
+
+def test_what_was_handed_on_and_held_there_can_be_verified(house: House) -> None:
+    house.post(message("N-1", seat(1, "3s 3s"), table=NEIGHBOUR))
+    leave_its_link(NEIGHBOUR)
+    house.settle()
+    assert rows("SELECT reference, reasons FROM tables_hold") == [("N-1", ["duplicate_card"])]
+    assert verify_inbox().holds == 1
+
+
+def test_a_message_of_a_table_that_is_nowhere_stops_its_stream(busy_house: House) -> None:
+    busy_house.post(message("L-1"), plain("N-1"))
+    run("SET session_replication_role = replica")
+    run("UPDATE tables_table SET id = 999 WHERE code = %s", NEIGHBOUR)
+    run("UPDATE accounting_stream SET terms_version = terms_version + 1")
+    for _ in range(5):
+        with pytest.raises(intake.TableAstray):
+            settle_next(busy_house)
+    assert (busy_house.waiting(), value("SELECT count(*) FROM tables_hold")) == (2, 0)
+    assert "1 messages of tables that are not on this stream" in value("SELECT reason FROM devices_stoppage")
