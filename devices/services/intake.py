@@ -1,7 +1,7 @@
 """Settling what waits: one worker a stream at a time, in the order taken under the stream's lock (ARCHITECTURE §3)."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -170,9 +170,17 @@ def _alone_at(stream_id: int) -> Iterator[bool | None]:
     try:
         yield alone
     finally:
-        if alone:
-            with suppress(DatabaseError):  # the session is gone, and the lock with it
-                execute(OVER, [ATTEMPTING + stream_id])
+        if alone and not _over(stream_id):
+            # A session that may still have the lock keeps the stream from everybody: it ends, and the lock with it.
+            connection.close()
+
+
+def _over(stream_id: int) -> bool:
+    """Give the session's lock back; whether it was there to be given back."""
+    try:
+        return bool(execute(OVER, [ATTEMPTING + stream_id])[0][0])
+    except Error:
+        return False
 
 
 def _waiting(stream_id: int, most: int) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection, connections, transaction
+from django.db import OperationalError, connection, connections, transaction
 
 from devices import tasks
 from devices.services import inbox, intake, verification
@@ -424,6 +424,59 @@ def test_a_new_day_is_opened_once_by_whoever_comes_first(busy_house: House) -> N
     assert [each.batch.settled for each in taken] == [18, 18, 18]
     assert value("SELECT count(*) FROM accounting_gamingday WHERE date BETWEEN '2026-11-10' AND '2026-11-27'") == 18
     auditor.everything_agrees()
+
+
+# ── the lock that a session holds from the attempt until it is over ─────────────────────────────────────────────
+def locks_of_sessions() -> int:
+    """How many advisory locks anybody holds in this database."""
+    found: int = value(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database ="
+        " (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    return found
+
+
+def nobody_holds_one() -> bool:
+    """A session that ends takes a moment."""
+    give_up = time.monotonic() + 10
+    while locks_of_sessions():
+        if time.monotonic() > give_up:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+@pytest.mark.parametrize("fault", ["refused", "lost"])
+def test_a_lock_that_cannot_be_given_back_ends_with_its_session(
+    fault: str, busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kept, it would hide the stream from every other worker for as long as the process lives."""
+    busy_house.post(message("R-1"))
+    backend = value("SELECT pg_backend_pid()")
+    real = intake.execute
+
+    def failing(statement: Any, *values: Any, **more: Any) -> Any:
+        if statement == intake.OVER:
+            if fault == "refused":
+                raise OperationalError("canceling statement due to user request")
+            return [(False,)]  # a pooler has handed us another session, which never had it
+        return real(statement, *values, **more)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(intake, "execute", failing)
+        assert intake.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED).batch.settled == 1
+    assert nobody_holds_one()
+    assert value("SELECT pg_backend_pid()") != backend
+    busy_house.post(message("R-2"))
+    taken = at_once(1, lambda _: intake.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED))
+    assert [each.batch.settled for each in taken] == [1]
+
+
+def test_an_attempt_that_is_over_leaves_no_lock_and_keeps_its_session(busy_house: House) -> None:
+    backend = value("SELECT pg_backend_pid()")
+    busy_house.play(message("R-1"), message("R-1", table=TWIN))
+    assert locks_of_sessions() == 0
+    assert value("SELECT pg_backend_pid()") == backend
 
 
 # ── terms, floors and telling ───────────────────────────────────────────────────────────────────────────────────
