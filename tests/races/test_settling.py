@@ -16,6 +16,7 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection, connections, transaction
 
+from accounting.services import statements
 from devices import tasks
 from devices.services import inbox, intake, verification
 from devices.services.verification import verify_stream
@@ -453,7 +454,7 @@ def test_a_lock_that_cannot_be_given_back_ends_with_its_session(
     """Kept, it would hide the stream from every other worker for as long as the process lives."""
     busy_house.post(message("R-1"))
     backend = value("SELECT pg_backend_pid()")
-    real = intake.execute
+    real = statements.execute
 
     def failing(statement: Any, *values: Any, **more: Any) -> Any:
         if statement == intake.OVER:
