@@ -72,8 +72,9 @@ def days_around(day: date) -> tuple[date | None, date | None]:
 
 
 def closed_at(day: date) -> datetime | None:
-    """When a gaming day was closed, None while it is open."""
-    return GamingDay.objects.filter(date=day).values_list("closed_at", flat=True).first()
+    """When a gaming day was closed, itself or with a later one; None while it is open."""
+    closed = GamingDay.objects.filter(date__gte=day, closed_at__isnull=False)
+    return closed.order_by("date").values_list("closed_at", flat=True).first()
 
 
 def stream_heads() -> list[tuple[str, int, str]]:

@@ -40,9 +40,9 @@ SHOW = """
     FROM devices_reference reference
     JOIN devices_message message ON message.id = reference.message_id
     JOIN tables_table tabl ON tabl.id = reference.table_id
-    JOIN accounting_stream stream ON stream.id = message.stream_id
     LEFT JOIN tables_round round ON round.message_id = message.id
     LEFT JOIN tables_hold hold ON hold.message_id = message.id
+    JOIN accounting_stream stream ON stream.id = coalesce(round.stream_id, message.stream_id)
 """
 
 
@@ -170,6 +170,25 @@ def health() -> Health:
             FROM devices_queued
         """)
         return Health(*cursor.fetchone())
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A stream that stands still for a fault of ours: nothing of it is settled or held until it is mended."""
+
+    stream: str
+    since: datetime
+    reason: str
+
+
+def stopped() -> list[Stopped]:
+    """Streams that stand still, the longest first."""
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            SELECT stream.code, stoppage.since, stoppage.reason FROM devices_stoppage stoppage
+            JOIN accounting_stream stream ON stream.id = stoppage.stream_id ORDER BY stoppage.since, stream.code
+        """)
+        return [Stopped(*row) for row in cursor.fetchall()]
 
 
 def explanation_of(payout_id: str) -> dict[str, Any] | None:

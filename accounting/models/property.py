@@ -14,6 +14,8 @@ class Property(models.Model):
     gaming_day_starts = models.TimeField()
     jurisdiction = models.CharField(max_length=64)
     opened_at = models.DateTimeField()
+    # The latest closed gaming day, and all before it are closed too. The database keeps it whenever a day is closed.
+    closed_through = models.DateField(null=True, editable=False)
 
     class Meta:
         verbose_name_plural = "properties"
@@ -24,7 +26,7 @@ class Property(models.Model):
 
 
 class GamingDay(models.Model):
-    """A gaming day, named by its start date. Settling holds it FOR SHARE while open; closing takes it FOR UPDATE."""
+    """A gaming day, named by its start date. Closing one closes all before it (`Property.closed_through`)."""
 
     date = models.DateField(primary_key=True)
     closed_at = models.DateTimeField(null=True, blank=True)

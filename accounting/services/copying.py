@@ -28,10 +28,25 @@ Waiting = Generator[bool, None, Result]
 """What yields wherever it would have to wait for the server."""
 
 
-class _Portion(NamedTuple):
-    """A statement, and if it is a COPY its rows in COPY's binary form."""
+REFUSED_ROWS = "among rows of "
+"""How the note begins that the database's refusal of rows handed over carries, and of nothing else."""
 
+
+def refused_rows(error: BaseException | None) -> bool:
+    """Whether this is the database's refusal of rows that were handed over, not of a statement beside them."""
+    return any(note.startswith(REFUSED_ROWS) for note in getattr(error, "__notes__", ()))
+
+
+class RowsAstray(Exception):
+    """The server says that it wrote or removed another number of rows than it was told to."""
+
+
+class _Portion(NamedTuple):
+    """A statement with the rows that it must touch, if that is known; if it is a COPY, those in COPY's binary form too."""
+
+    table: str | None
     statement: bytes
+    rows: int | None
     pieces: list[bytes] | None
 
 
@@ -81,9 +96,10 @@ class Copying:
     def send(self, table: LiteralString, columns: Mapping[str, str], rows: Iterable[Row]) -> None:
         """Hand rows over, `columns` naming each column's type. Defaults and signals do not apply: rows must be whole.
 
-        A number that no column can hold is refused as the database would refuse it.
+        A number that no column can hold is refused as the database would refuse it. RowsAstray is raised, here or later,
+        when the server stored another number of them.
         """
-        pieces = _Pieces()
+        pieces, sent = _Pieces(), 0
         names: LiteralString = ", ".join(columns)
         with connection.wrap_database_errors:
             try:
@@ -91,15 +107,18 @@ class Copying:
                     copy.set_types(list(columns.values()))
                     for row in rows:
                         copy.write_row(row)
+                        sent += 1
             except OverflowError as error:
-                raise NumericValueOutOfRange(f"{table}: {error}") from error
+                refusal = NumericValueOutOfRange(f"{table}: {error}")
+                refusal.add_note(REFUSED_ROWS + table)
+                raise refusal from error
         statement = f"COPY {table} ({names}) FROM STDIN (FORMAT binary)".encode()
-        self._portions.append(_Portion(statement, pieces.pieces))
+        self._portions.append(_Portion(table, statement, sent, pieces.pieces))
         self.step()
 
-    def execute(self, statement: sql.Composable) -> None:
-        """Hand over a statement whose answer nobody needs."""
-        self._portions.append(_Portion(statement.as_bytes(self._connection), None))
+    def execute(self, statement: sql.Composable, *, rows: int | None = None) -> None:
+        """Hand over a statement whose answer nobody needs; with `rows`, RowsAstray when it touched another number."""
+        self._portions.append(_Portion(None, statement.as_bytes(self._connection), rows, None))
         self.step()
 
     def step(self) -> None:
@@ -136,16 +155,27 @@ class Copying:
         if portion.pieces is not None:
             ready = yield from self._answer()
             if ready is None or ready.status != ExecStatus.COPY_IN:
-                yield from self._refused(ready)
+                raise (yield from self._refusal(portion, ready))
+            # Nought is the answer while there is no room for it: then nothing of it was taken.
             for piece in portion.pieces:
-                self._server.put_copy_data(piece)
+                while not self._server.put_copy_data(piece):
+                    yield from self._make_room()
                 yield from self._flush()
-            self._server.put_copy_end()
+            while not self._server.put_copy_end():
+                yield from self._make_room()
             yield from self._flush()
         done = yield from self._answer()
         if done is None or done.status != ExecStatus.COMMAND_OK:
-            yield from self._refused(done)
+            raise (yield from self._refusal(portion, done))
         yield from self._rest()
+        if portion.rows is not None and done.command_tuples != portion.rows:
+            what = portion.statement[:160].decode(errors="replace").strip()
+            raise RowsAstray(f"{what} …: {portion.rows} rows were meant, the server says {done.command_tuples}")
+
+    def _make_room(self) -> Waiting[None]:
+        yield from self._flush()
+        self._unsent = True  # wait for the server to read, not only to speak
+        yield True
 
     def _flush(self) -> Waiting[None]:
         while self._server.flush():
@@ -166,11 +196,14 @@ class Copying:
         while (yield from self._answer()) is not None:
             pass
 
-    def _refused(self, answer: PGresult | None) -> Waiting[None]:
+    def _refusal(self, portion: _Portion, answer: PGresult | None) -> Waiting[psycopg.Error]:
         yield from self._rest()
         if answer is None:
-            raise psycopg.OperationalError("the server gave no answer to COPY")
-        raise error_from_result(answer, encoding=self._connection.info.encoding)
+            return psycopg.OperationalError("the server gave no answer to COPY")
+        error = error_from_result(answer, encoding=self._connection.info.encoding)
+        if portion.table is not None:
+            error.add_note(REFUSED_ROWS + portion.table)
+        return error
 
     def _give_up(self) -> None:
         """Leave the connection so that the transaction can be rolled back: it fails, and its answers are taken."""

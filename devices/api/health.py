@@ -26,6 +26,14 @@ from devices.services import directory
 SILENT_SECONDS = 10.0
 
 
+class StoppedShown(serializers.Serializer[Any]):
+    """A stream that stands still for a fault of the service's: its rounds wait and are settled once it is mended."""
+
+    stream = serializers.CharField()
+    since = serializers.DateTimeField()
+    reason = serializers.CharField()
+
+
 class HealthShown(serializers.Serializer[Any]):
     """How the service does. Without a database the first three keys are all there is."""
 
@@ -35,6 +43,7 @@ class HealthShown(serializers.Serializer[Any]):
     database = serializers.CharField(required=False)
     settling = serializers.CharField(required=False)
     last_sweep_seconds = serializers.FloatField(allow_null=True, required=False)
+    stopped = StoppedShown(many=True, required=False)
 
 
 class JsonWhateverIsAsked(BaseContentNegotiation):
@@ -66,6 +75,7 @@ class Health(APIView):
 def _health() -> tuple[dict[str, Any], int]:
     try:
         found = queries.health()
+        stopped = queries.stopped()
     except DatabaseError:
         return {"status": "no database", "queued": None, "oldest_unsettled_seconds": None}, 503
     now = timezone.now()
@@ -79,9 +89,13 @@ def _health() -> tuple[dict[str, Any], int]:
         "database": "ok",
         "settling": "ok" if alive else "silent",
         "last_sweep_seconds": None if swept is None else round(swept, 3),
+        "stopped": StoppedShown(stopped, many=True).data,
     }
     if found.has_floor and not alive:
         body["status"] = "settling is silent"
+    elif stopped:
+        more = f" (and {len(stopped) - 1} more)" if len(stopped) > 1 else ""
+        body["status"] = f"stream {stopped[0].stream}{more} stands still: {stopped[0].reason}"
     return body, 200 if found.has_floor else 503
 
 

@@ -52,10 +52,11 @@ WITHOUT_MESSAGE = """
 """
 HELD = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
-        message.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference, hold.error,
+        tabl.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference, hold.error,
         hold.dealt_at, hold.held_at, hold.seal
     FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
-    JOIN accounting_stream stream ON stream.id = message.stream_id
+    LEFT JOIN tables_table tabl ON tabl.id = message.table_id
+    LEFT JOIN accounting_stream stream ON stream.id = tabl.stream_id
     WHERE message.id > %s ORDER BY message.id LIMIT 1000
 """
 
@@ -124,6 +125,8 @@ def _check_hold(row: tuple[Any, ...]) -> None:
         raise Difference(where, "round and reasons", (said["round"], said["reasons"]), (reference, reasons))
     if NOT_REPLAYED & set(reasons):
         return
+    if stream_id is None:
+        raise Difference(where, "table", "one that is on a stream", f"table {table_id}")
     in_force = terms.of_stream(stream_id, version)
     message = decode(bytes(raw))
     table = in_force.house.tables.get(message.table)

@@ -12,7 +12,7 @@ ALTER TABLE devices_reference ENABLE TRIGGER append_only;
 
 
 class Migration(migrations.Migration):
-    dependencies = [("devices", "0003_device_keys")]
+    dependencies = [("devices", "0004_stoppages")]
 
     operations = [
         migrations.AddField("reference", "received_at", models.DateTimeField(null=True)),

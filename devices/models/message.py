@@ -67,3 +67,11 @@ class Attempt(models.Model):
     receipt = models.BigIntegerField()
     position = models.SmallIntegerField()
     attempts = models.IntegerField()
+
+
+class Stoppage(models.Model):
+    """A stream that stands still for a fault of ours: since when, and why. Its next batch that commits takes this away."""
+
+    stream = models.OneToOneField("accounting.Stream", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    since = models.DateTimeField()
+    reason = models.TextField()

@@ -1,13 +1,14 @@
 """Settling what waits: one worker a stream at a time, in the order taken under the stream's lock (ARCHITECTURE §3)."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, Error, connection, transaction
 from psycopg.sql import SQL
 
+from accounting.services.copying import refused_rows
 from accounting.services.statements import execute
 from devices.models import SignificantEvent
 from devices.services import collector
@@ -59,41 +60,72 @@ TAKE = """
 """
 WAITING = "SELECT count(*) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT %s) AS waiting"
 # Exactly what was taken: a post with a lower receipt may have committed since, and it is not settled yet. The range is
-# for the index.
+# for the index. A stream that commits a batch does not stand still.
 DONE = SQL(
-    "DELETE FROM devices_queued WHERE stream_id = {stream} AND (receipt, position) <= ({receipt}, {position})"
+    "WITH going_on AS (DELETE FROM devices_stoppage WHERE stream_id = {stream})"
+    " DELETE FROM devices_queued WHERE stream_id = {stream} AND (receipt, position) <= ({receipt}, {position})"
     " AND message_id = ANY({messages})"
 )
+# A message accepted while its table changed streams lies in the old one's queue; its place, a receipt and an index, is the
+# same in any.
+REROUTE = """
+    UPDATE devices_queued queued SET stream_id = tabl.stream_id
+    FROM devices_message message JOIN tables_table tabl ON tabl.id = message.table_id
+    WHERE queued.stream_id = %s AND queued.message_id = ANY(%s) AND message.id = queued.message_id
+        AND tabl.stream_id <> queued.stream_id
+    RETURNING queued.stream_id
+"""
+# An error of ours is no evidence against a message: the attempt that it ended is not counted.
+STOPPED = """
+    WITH excused AS (UPDATE devices_attempt SET attempts = greatest(0, attempts - %s) WHERE stream_id = %s)
+    INSERT INTO devices_stoppage AS stoppage (stream_id, since, reason) VALUES (%s, %s, %s)
+    ON CONFLICT (stream_id) DO UPDATE SET reason = excluded.reason
+"""
+REASON_AT_MOST = 300
+# Values and rows that only the settling code itself could have got wrong: the form of a COPY, a key that is handed out here.
+OURS = {"22P03", "22P04", "23503", "23505"}
 
-# Streams whose last attempt by this process the database's own trouble ended: that is no evidence against a message, so
-# the next attempt is not counted.
+# Streams whose last attempt by this process an error of ours ended, which could not be put on record: the next attempt is
+# not counted.
 _excused: set[int] = set()
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What one visit to a stream did; `busy` when another worker is at it, `more` when its queue was not emptied."""
+    """What one visit to a stream did; `busy` when another worker is at it, `more` when its queue was not emptied.
+
+    `rerouted` are the streams that messages were handed to because their tables are there now, once for each message.
+    """
 
     batch: Batch
     busy: bool = False
     more: bool = False
+    rerouted: tuple[int, ...] = ()
 
 
 def settle_next(stream_id: int, *, clock: Callable[[], datetime], limit: int = BATCH) -> Taken:
     """Settle up to `limit` waiting messages of a stream in one transaction.
 
-    A batch that the database refuses, or that its worker did not survive more than once, is halved until the message at
-    fault stands alone and fails alone; that one is held `processing_error`, the rest flows.
+    A batch with a value that the database refuses, or that its worker did not survive more than once, is halved until the
+    message at fault stands alone and fails alone; that one is held `processing_error`, the rest flows. Any other error is
+    ours: nothing is held, the stream stands still and says so until it can go on, and the error is raised.
     """
     with _alone_at(stream_id) as alone:
         if alone is None:
             return Taken(Batch())
-        attempts = _attempt(stream_id) if alone else None
-        if attempts is None:
-            return Taken(Batch(), busy=True)
-        if attempts == 0:
-            return Taken(Batch())
-        return _settle_suspiciously(stream_id, limit, clock=clock, attempts=attempts)
+        counted = int(stream_id not in _excused)
+        try:
+            attempts = _attempt(stream_id) if alone else None
+            if attempts is None:
+                return Taken(Batch(), busy=True)
+            if attempts == 0:
+                return Taken(Batch())
+            return _settle_suspiciously(stream_id, limit, clock=clock, attempts=attempts)
+        except Exception as error:
+            terms.forget()
+            if not _is_silent(error):
+                _stand_still(stream_id, error, since=clock(), counted=counted)
+            raise
 
 
 def _settle_suspiciously(stream_id: int, limit: int, *, clock: Callable[[], datetime], attempts: int) -> Taken:
@@ -108,15 +140,24 @@ def _settle_suspiciously(stream_id: int, limit: int, *, clock: Callable[[], date
         try:
             return _settle(stream_id, size, at=clock(), hold_for=hold_for)
         except DatabaseError as error:
-            terms.forget()
-            if _is_trouble(error):
-                _excused.add(stream_id)
-            if hold_for or not _is_refusal(error):
+            if hold_for or not _is_evidence(error):
                 raise
+            terms.forget()
             size = min(size, _waiting(stream_id, size))
             if size <= 1:
                 hold_for = str(error)
             size = max(1, size // 2)
+
+
+def _stand_still(stream_id: int, error: Exception, *, since: datetime, counted: int) -> None:
+    """Put on record that a stream cannot go on and why; it is tried again as ever."""
+    reason = (str(error).strip() or repr(error)).splitlines()[0]
+    if not isinstance(error, Error):
+        reason = f"{type(error).__name__}: {reason}"
+    try:
+        execute(STOPPED, [counted, stream_id, stream_id, since, reason[:REASON_AT_MOST]])
+    except Error:  # the very trouble that is to be put on record
+        _excused.add(stream_id)
 
 
 @contextmanager
@@ -130,9 +171,17 @@ def _alone_at(stream_id: int) -> Iterator[bool | None]:
     try:
         yield alone
     finally:
-        if alone:
-            with suppress(DatabaseError):  # the session is gone, and the lock with it
-                execute(OVER, [ATTEMPTING + stream_id])
+        if alone and not _over(stream_id):
+            # A session that may still have the lock keeps the stream from everybody: it ends, and the lock with it.
+            connection.close()
+
+
+def _over(stream_id: int) -> bool:
+    """Give the session's lock back; whether it was there to be given back."""
+    try:
+        return bool(execute(OVER, [ATTEMPTING + stream_id])[0][0])
+    except Error:
+        return False
 
 
 def _waiting(stream_id: int, most: int) -> int:
@@ -140,19 +189,16 @@ def _waiting(stream_id: int, most: int) -> int:
     return int(execute(WAITING, [stream_id, most])[0][0])
 
 
-def _is_refusal(error: DatabaseError) -> bool:
-    """Whether the database refused the rows themselves (their values or a constraint), not its own service."""
+def _is_evidence(error: DatabaseError) -> bool:
+    """Whether the database refused a value among the rows that messages became (ARCHITECTURE §4.11)."""
     code = getattr(error.__cause__, "sqlstate", None) or ""
-    return code[:2] in {"22", "23", "P0"}
+    return code[:2] in {"22", "23"} and code not in OURS and refused_rows(error.__cause__)
 
 
-def _is_trouble(error: DatabaseError) -> bool:
-    """Whether the database says that it was in trouble itself: stopping, full, read-only, out of connections, locked.
-
-    A connection that broke without a word is not counted here: a message may have brought the server down.
-    """
-    code = getattr(error.__cause__, "sqlstate", None) or ""
-    return code[:2] in {"40", "55", "57", "58"} or code in {"25006", "25P03", "53100", "53300"}
+def _is_silent(error: Exception) -> bool:
+    """Whether the connection broke without a word: a message may have brought the server down."""
+    without_a_word = isinstance(error, Error) and getattr(error.__cause__, "sqlstate", None) is None
+    return without_a_word and not connection.is_usable()
 
 
 def _attempt(stream_id: int) -> int | None:
@@ -172,8 +218,11 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
         rows = execute(TAKE, [stream_id, size])
         if not rows:
             return Taken(Batch())
+        stream = StreamHead(*locked[0])
+        here = terms.of_stream(stream.id, stream.terms_version).tables
+        rerouted = _reroute(stream_id, [row[0] for row in rows if row[1] not in here])
         with collector.paused():
-            incoming = [Incoming._make(row[:7]) for row in rows]
+            incoming = [Incoming._make(row[:7]) for row in rows if row[1] in here]
             receipt, position = rows[-1][7:9]
             done = DONE.format(
                 stream=stream_id,
@@ -181,9 +230,23 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
                 position=position,
                 messages=[message.message_id for message in incoming],
             )
-            batch = rounds.settle_batch(StreamHead(*locked[0]), incoming, at=at, hold_for=hold_for, besides=done)
+            batch = rounds.settle_batch(stream, incoming, at=at, hold_for=hold_for, besides=done)
         _report(batch, at)
-    return Taken(batch, more=len(rows) == size)
+    return Taken(batch, more=len(rows) == size, rerouted=rerouted)
+
+
+class TableAstray(LookupError):
+    """A message waits on a stream whose terms do not know its table, though the table is on it, or is nowhere."""
+
+
+def _reroute(stream_id: int, message_ids: list[int]) -> tuple[int, ...]:
+    """Move messages of tables that are on other streams to the queues of those; the streams. TableAstray if one cannot."""
+    if not message_ids:
+        return ()
+    moved = tuple(stream for (stream,) in execute(REROUTE, [stream_id, message_ids]))
+    if len(moved) != len(message_ids):
+        raise TableAstray(f"{len(message_ids)} messages of tables that are not on this stream, {len(moved)} on another")
+    return moved
 
 
 def _report(batch: Batch, at: datetime) -> None:
@@ -222,8 +285,9 @@ def drain(*, clock: Callable[[], datetime]) -> int:
         progress = 0
         for stream_id in streams:
             taken = settle_next(stream_id, clock=clock)
-            progress += taken.batch.settled + taken.batch.held
-        dealt_with += progress
+            done = taken.batch.settled + taken.batch.held
+            dealt_with += done
+            progress += done + len(taken.rerouted)
         if not progress:
             return dealt_with
     return dealt_with

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounting.shell.header import day_began
 from accounting.shell.pages import page
+from devices import queries
 from devices.queries import boards
 from jackpot import queries as jackpot_queries
 from tables.queries import floor as tables_queries
@@ -54,6 +55,7 @@ def _now() -> dict[str, Any]:
         link["game"] = games.pop() if len(games) == 1 else None
     held, held_count = tables_queries.waiting()
     return {
+        "stopped": queries.stopped(),
         "links": links,
         "lone_tables": [table for table in tables if table.link is None],
         "table_count": len(tables),

@@ -1,11 +1,13 @@
 """The web process: `uvicorn jackpot.config.asgi:application`."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 from django.core.asgi import get_asgi_application
 from django.utils.module_loading import import_string
 
 from jackpot.config import celery
+from jackpot.config.database import refuse_at_start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
 os.environ.setdefault("JACKPOT_ROLE", "web")
@@ -14,4 +16,6 @@ celery.app.set_default()  # wakes are published from this process
 
 # Rounds take a way of their own (ARCHITECTURE §8); everything else is Django's.
 _django = get_asgi_application()
+with ThreadPoolExecutor(1) as aside:  # the server imports this inside its event loop, where Django asks no database
+    aside.submit(refuse_at_start, sessions=True).result()
 application = import_string("devices.asgi.Posting")(_django)

@@ -5,7 +5,7 @@ from typing import Any
 
 from celery import Celery
 from celery.exceptions import WorkerShutdown
-from celery.signals import worker_shutting_down
+from celery.signals import worker_init, worker_shutting_down
 from celery.worker import state
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
@@ -13,6 +13,14 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
 app = Celery("jackpot")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@worker_init.connect
+def refuse_a_database_that_does_not_fit(**kwargs: Any) -> None:
+    """Whoever settles needs sessions of its own."""
+    from jackpot.config.database import refuse_at_start
+
+    refuse_at_start(sessions=os.environ.get("JACKPOT_ROLE") == "settle")
 
 
 @worker_shutting_down.connect

@@ -14,11 +14,19 @@ WITHOUT_DATABASE = {
     "findstatic", "makemessages", "odds", "simulate", "soak", "spectacular", "startapp", "startproject",
 }  # fmt: skip
 
+ONE_MEANS_A_FINDING = {"verify"}
+"""Commands whose exit code 1 says that they looked and found something; who could not look says 2."""
+
 
 def execute(argv: list[str]) -> int:
     """Run one command and return its exit code."""
     command = argv[1] if len(argv) > 1 else ""
+    asks_for_help = bool({"-h", "--help"} & set(argv[2:]))
     try:
+        if not asks_for_help:
+            from jackpot.config.database import refuse_a_wrong_address
+
+            refuse_a_wrong_address()
         if command == "up":
             from jackpot.config.up import main as up
 
@@ -27,17 +35,27 @@ def execute(argv: list[str]) -> int:
             from jackpot.config.down import main as down
 
             return down(argv[2:])
-        if command not in WITHOUT_DATABASE and not {"-h", "--help"} & set(argv[2:]):
+        if command not in WITHOUT_DATABASE and not asks_for_help:
             borrow_database()
+            _look_at_database(command)
     except DatabaseProblem as problem:
         print(problem, file=sys.stderr)
-        return 1
+        return 2 if command in ONE_MEANS_A_FINDING else 1
     from django.core.management import execute_from_command_line
 
     execute_from_command_line(argv)
     if command in ("", "help", "--help") and len(argv) < 3:
         print("\n[the house]\n    up\n    down\n    test\n    settle\n\nEach of these four says more with --help.")
     return 0
+
+
+def _look_at_database(command: str) -> None:
+    import django
+
+    from jackpot.config.database import refuse_what_does_not_fit
+
+    django.setup()
+    refuse_what_does_not_fit(command)
 
 
 def borrow_database() -> None:

@@ -59,7 +59,7 @@ FORGETFUL = {  # for tests: fast, and nothing survives a crash
 
 
 class DatabaseProblem(RuntimeError):
-    """The embedded server cannot be used; the words say why and what to do."""
+    """The database cannot be used; the words say why and what to do."""
 
 
 class EmbeddedPostgres:

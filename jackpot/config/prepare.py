@@ -16,7 +16,8 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from jackpot.config.data_folder import write_private
-from jackpot.config.embedded_postgres import install_broker
+from jackpot.config.database import one_line, refuse_a_pooler, refuse_newer
+from jackpot.config.embedded_postgres import DatabaseProblem, install_broker
 
 
 def main(argv: list[str]) -> int:
@@ -29,7 +30,9 @@ def main(argv: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
     django.setup()
     try:
+        refuse_newer()
         call_command("migrate", interactive=False, verbosity=0)
+        refuse_a_pooler()
         if settings.CELERY_BROKER_URL.startswith("pgmq:"):
             where = settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]
             with psycopg.connect(where, autocommit=True) as connection:
@@ -37,8 +40,8 @@ def main(argv: list[str]) -> int:
         if wanted.floor is not None and not apps.get_model("accounting", "Property").objects.exists():
             call_command("load_floor", str(wanted.floor))
             settings.DATA.floor.write_bytes(wanted.floor.read_bytes())
-    except (CommandError, OperationalError, psycopg.OperationalError) as refused:
-        print(refused, file=sys.stderr)
+    except (DatabaseProblem, CommandError, OperationalError, psycopg.OperationalError) as refused:
+        print(one_line(refused), file=sys.stderr)
         return 1
     if settings.DEMO:
         demo = {"base_url": wanted.base_url, **import_string("devices.services.demo.ensure")()}

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounting', '0005_document_guards'),
+        ('accounting', '0006_document_guards'),
         ('jackpot', '0002_guards'),
     ]
 

@@ -179,7 +179,7 @@ def _found(
 class Migration(migrations.Migration):
     dependencies = [
         ("tables", "0006_hold_seals"),
-        ("accounting", "0005_document_guards"),
+        ("accounting", "0006_document_guards"),
         ("jackpot", "0002_guards"),
     ]
 

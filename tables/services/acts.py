@@ -28,7 +28,7 @@ TABLE_ACTS = frozenset({"table.open", "table.close", "table.terms"})
 
 HELD = """
     SELECT hold.message_id, hold.table_id, hold.reference, message.received_at, message.raw, message.digest,
-        message.device_id, message.stream_id, hold.reasons,
+        message.device_id, tabl.stream_id, hold.reasons,
         (SELECT outcome FROM tables_round round WHERE round.message_id = hold.message_id)
     FROM tables_hold hold JOIN tables_table tabl ON tabl.id = hold.table_id
     JOIN devices_message message ON message.id = hold.message_id
@@ -41,7 +41,7 @@ KNOWN = """
 
 
 class Held(NamedTuple):
-    """A message that was held, the stream it came on, why, and what has become of it since: held, settled or void."""
+    """A message that was held, the stream its table is on, why, and what has become of it since: held, settled or void."""
 
     incoming: Incoming
     stream_id: int

@@ -77,11 +77,12 @@ def settle_batch(
 ) -> Batch:
     """Settle messages in this order on a locked stream and write everything they move, `at` being the edge's clock.
 
-    `besides` is a statement of the caller's that belongs to the batch; it runs while the first rounds are settled.
+    `besides` is a statement of the caller's that belongs to the batch and touches one row a message; it runs while the
+    first rounds are settled.
 
-    A message that makes the rules raise is held `processing_error` with the error, alone; an error of the recording is
-    ours and ends the batch. With `hold_for` the messages are held so without being tried again: it says what became of
-    them before.
+    A message that makes the rules raise, or that they cannot read, is held `processing_error` with the error, alone; any
+    other error is ours and ends the batch. With `hold_for` the messages are held so without being tried again: it says
+    what became of them before.
     """
     in_force = terms.of_stream(stream.id, stream.terms_version)
     recorder = recording.recorder(
@@ -91,7 +92,7 @@ def settle_batch(
     booked_on: dict[date, date] = {}
     with Copying() as copying:
         if besides is not None:
-            copying.execute(besides)
+            copying.execute(besides, rows=len(incoming))
         for portion in _portions(incoming):
             ready: list[_Ready] = []
             for count, message in enumerate(portion):
@@ -160,6 +161,8 @@ class _Settling:
             message = decode(incoming.raw)
             when = dated(message, incoming.received_at, table)
             day = gaming_date(when.counts_at, zone=self.in_force.zone, starts=self.in_force.day_starts)
+        except MemoryError:  # says nothing against the message
+            raise
         except Exception:
             self.unread.append((incoming, traceback.format_exc()))
             return None
@@ -175,6 +178,8 @@ class _Settling:
             return
         try:
             decision = decide_result(Result(message, when.moment), self.recorder.house)
+        except MemoryError:  # says nothing against the message
+            raise
         except Exception:  # this message alone
             self._crashed(item, traceback.format_exc())
             return

@@ -207,6 +207,17 @@ class Hall:
         with self.server.connect("jackpot") as database:
             return int(_value(database, query))
 
+    def execute(self, statement: LiteralString) -> None:
+        """Change the database behind the service's back."""
+        with self.server.connect("jackpot") as database:
+            database.execute(statement)
+
+    def health(self) -> dict[str, Any]:
+        """What the service says of itself."""
+        with self.client() as client:
+            found: dict[str, Any] = client.get("/api/v1/health").json()
+        return found
+
     def service(self) -> Service:
         """Where to post, with a key for each table."""
         return Service.from_demo(self.data / "demo.json")
@@ -230,8 +241,7 @@ class Hall:
         def well() -> bool:
             missing = {"web", "beat", "worker", *settlers} - self.children().keys()
             assert not missing, f"not back: {missing}"
-            with self.client() as client:
-                health = client.get("/api/v1/health").json()
+            health = self.health()
             assert health["status"] == "ok" and health["last_sweep_seconds"] < 2.5, health
             return True
 

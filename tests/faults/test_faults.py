@@ -124,6 +124,40 @@ def test_an_unreachable_broker_stops_no_post_and_all_is_settled_when_it_is_back(
     account(hall)
 
 
+@pytest.mark.parametrize(
+    ("breaks", "mends"),
+    [
+        (
+            "ALTER TABLE tables_payout RENAME COLUMN hand TO gone",
+            "ALTER TABLE tables_payout RENAME COLUMN gone TO hand",
+        ),
+        ("ALTER TABLE accounting_total RENAME TO gone", "ALTER TABLE gone RENAME TO accounting_total"),
+    ],
+    ids=["a column", "a table"],
+)
+def test_what_goes_missing_while_workers_run_stops_settling_until_it_is_back(
+    breaks: str, mends: str, hall: Hall
+) -> None:
+    """As a newer version's migration would do it: rounds are accepted and wait, health says why, none is held."""
+    holds = hall.number("SELECT count(*) FROM tables_hold WHERE 'processing_error' = ANY (reasons)")
+    hall.execute(breaks)
+    try:
+        for messages in by_table(hall.deal(20)).values():
+            assert set(hall.post(messages)) == {"accepted"}
+        eventually(lambda: "stands still" in hall.health()["status"], "health says nothing")
+        time.sleep(5)  # it is tried again and again
+        seen = hall.health()
+        assert "does not exist" in seen["status"]
+        assert {each["reason"].split('"')[1] for each in seen["stopped"]} <= {"hand", "accounting_total"}
+        assert seen["queued"] > 0
+    finally:
+        hall.execute(mends)
+    hall.settled()
+    hall.ready()
+    assert hall.number("SELECT count(*) FROM tables_hold WHERE 'processing_error' = ANY (reasons)") == holds
+    account(hall)
+
+
 def test_gateways_whose_clocks_are_ahead_or_behind_are_settled_and_put_on_record(hall: Hall) -> None:
     misdated = "SELECT count(*) FROM devices_significantevent WHERE code = 'dated_by_receipt'"
     now = datetime.now(UTC)

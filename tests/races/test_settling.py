@@ -14,8 +14,9 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection, connections, transaction
+from django.db import OperationalError, connection, connections, transaction
 
+from accounting.services import statements
 from devices import tasks
 from devices.audit import verification
 from devices.audit.verification import verify_stream
@@ -251,6 +252,10 @@ def test_a_post_that_commits_late_is_not_swept_away_with_those_that_overtook_it(
 
 # ── closing a gaming day ────────────────────────────────────────────────────────────────────────────────────────
 DAY = date(2026, 11, 27)
+CLOSE = """
+    INSERT INTO accounting_gamingday (date, closed_at) VALUES (%s, now())
+    ON CONFLICT (date) DO UPDATE SET closed_at = excluded.closed_at
+"""
 
 
 def test_a_close_waits_for_what_is_being_booked(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -322,6 +327,73 @@ def test_settling_waits_for_a_close_and_books_on_the_next_day(busy_house: House)
     auditor.everything_agrees()
 
 
+@pytest.mark.parametrize("day", [DAY, DAY + timedelta(days=3)], ids=["that day", "a later day"])
+def test_a_day_without_a_row_is_closed_only_when_nothing_is_being_booked_on_it(
+    day: date, busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither knows of the other's row: it is the property's row that both want."""
+    from tables.services import rounds
+
+    busy_house.post(message("R-1"))
+    booking, closed = threading.Event(), threading.Event()
+    real = rounds.settle_batch
+
+    def slow(*arguments: Any, **more: Any) -> Any:
+        batch = real(*arguments, **more)
+        booking.set()
+        assert not closed.wait(0.4), "closed while a round of that day was being booked"
+        return batch
+
+    def close() -> None:
+        assert booking.wait(60)
+        run(CLOSE, day)
+        closed.set()
+
+    monkeypatch.setattr(rounds, "settle_batch", slow)
+    accountant = threading.Thread(target=closing(close))
+    accountant.start()
+    busy_house.settle()
+    accountant.join(60)
+    assert closed.is_set()
+    monkeypatch.undo()
+    busy_house.play(message("R-2"))
+    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE kind = 'round' ORDER BY sequence") == [
+        (DAY, None),
+        (day + timedelta(days=1), DAY),
+    ]
+    auditor.everything_agrees()
+
+
+@pytest.mark.parametrize("day", [DAY, DAY + timedelta(days=3)], ids=["that day", "a later day"])
+def test_settling_waits_for_the_close_of_a_day_without_a_row(day: date, busy_house: House) -> None:
+    busy_house.post(message("R-1"))
+    closing_now, close = threading.Event(), threading.Event()
+
+    def accountant() -> None:
+        with transaction.atomic():
+            run(CLOSE, day)
+            closing_now.set()
+            assert close.wait(60)
+
+    def settle() -> None:
+        busy_house.settle()
+
+    accounting = threading.Thread(target=closing(accountant))
+    accounting.start()
+    assert closing_now.wait(60)
+    worker = threading.Thread(target=closing(settle))
+    worker.start()
+    worker.join(0.4)
+    assert worker.is_alive(), "booked on a day that is being closed"
+    close.set()
+    worker.join(60)
+    accounting.join(60)
+    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 1 AND kind = 'round'") == [
+        (day + timedelta(days=1), DAY)
+    ]
+    auditor.everything_agrees()
+
+
 def test_workers_of_different_streams_share_an_open_day(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two links settle rounds of one day at the same time: neither waits for the other's commit."""
     from tables.services import rounds
@@ -354,6 +426,59 @@ def test_a_new_day_is_opened_once_by_whoever_comes_first(busy_house: House) -> N
     assert [each.batch.settled for each in taken] == [18, 18, 18]
     assert value("SELECT count(*) FROM accounting_gamingday WHERE date BETWEEN '2026-11-10' AND '2026-11-27'") == 18
     auditor.everything_agrees()
+
+
+# ── the lock that a session holds from the attempt until it is over ─────────────────────────────────────────────
+def locks_of_sessions() -> int:
+    """How many advisory locks anybody holds in this database."""
+    found: int = value(
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database ="
+        " (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    return found
+
+
+def nobody_holds_one() -> bool:
+    """A session that ends takes a moment."""
+    give_up = time.monotonic() + 10
+    while locks_of_sessions():
+        if time.monotonic() > give_up:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+@pytest.mark.parametrize("fault", ["refused", "lost"])
+def test_a_lock_that_cannot_be_given_back_ends_with_its_session(
+    fault: str, busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kept, it would hide the stream from every other worker for as long as the process lives."""
+    busy_house.post(message("R-1"))
+    backend = value("SELECT pg_backend_pid()")
+    real = statements.execute
+
+    def failing(statement: Any, *values: Any, **more: Any) -> Any:
+        if statement == intake.OVER:
+            if fault == "refused":
+                raise OperationalError("canceling statement due to user request")
+            return [(False,)]  # a pooler has handed us another session, which never had it
+        return real(statement, *values, **more)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(intake, "execute", failing)
+        assert intake.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED).batch.settled == 1
+    assert nobody_holds_one()
+    assert value("SELECT pg_backend_pid()") != backend
+    busy_house.post(message("R-2"))
+    taken = at_once(1, lambda _: intake.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED))
+    assert [each.batch.settled for each in taken] == [1]
+
+
+def test_an_attempt_that_is_over_leaves_no_lock_and_keeps_its_session(busy_house: House) -> None:
+    backend = value("SELECT pg_backend_pid()")
+    busy_house.play(message("R-1"), message("R-1", table=TWIN))
+    assert locks_of_sessions() == 0
+    assert value("SELECT pg_backend_pid()") == backend
 
 
 # ── terms, floors and telling ───────────────────────────────────────────────────────────────────────────────────

@@ -105,6 +105,7 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         "tables_tableterms": "end (terms_only_end)",
         "devices_attempt": "of the front of a queue",
         "devices_queued": "emptied by settling",
+        "devices_stoppage": "of a stream that stands still, until it goes on",
         "devices_device": "configuration",
         "devices_device_tables": "configuration",
         "devices_heartbeat": "last sign of life",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
 from django.db import DataError, IntegrityError, OperationalError, connection, transaction
 from psycopg.sql import SQL
 
-from accounting.services.copying import Copying, Row
+from accounting.services.copying import Copying, Row, RowsAstray
 from accounting.services.statements import execute
 from tests.services.house import House, value
 
@@ -147,3 +148,68 @@ def test_a_statement_that_the_database_refuses_is_raised_and_leaves_nothing_behi
         copying.execute(SQL("UPDATE notes SET number = number / 0"))
         copying.send("notes", COLUMNS, notes(10, 20))
     assert stored() == []
+
+
+class Reluctant:
+    """A connection that has no room for what it is given every other time, as one may whose server reads slowly."""
+
+    def __init__(self, server: Any) -> None:
+        self.server = server
+        self.refused = 0
+        self.turn = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.server, name)
+
+    def _take(self, act: Any, *values: Any) -> int:
+        self.turn += 1
+        if self.turn % 2:
+            self.refused += 1
+            return 0
+        taken: int = act(*values)
+        return taken
+
+    def put_copy_data(self, piece: bytes) -> int:
+        return self._take(self.server.put_copy_data, piece)
+
+    def put_copy_end(self, error: bytes | None = None) -> int:
+        return self._take(self.server.put_copy_end, error)
+
+
+def test_what_was_not_taken_is_offered_again() -> None:
+    with transaction.atomic(), Copying() as copying:
+        reluctant: Any = Reluctant(copying._server)
+        copying._server = reluctant
+        copying.send("notes", COLUMNS, notes(0, 500))
+        copying.send("more_notes", COLUMNS, notes(0, 3))
+    assert reluctant.refused > 4
+    assert stored() == list(range(500))
+    assert stored("more_notes") == [0, 1, 2]
+
+
+def test_fewer_rows_stored_than_were_sent_are_an_error_and_nothing_stays() -> None:
+    """Whatever the reason; here a trigger that lets a row fall without a word."""
+    with connection.cursor() as cursor:
+        cursor.execute("""
+            CREATE FUNCTION let_fall() RETURNS trigger LANGUAGE plpgsql AS
+                $$ BEGIN IF NEW.number = 7 THEN RETURN NULL; END IF; RETURN NEW; END $$;
+            CREATE TRIGGER let_fall BEFORE INSERT ON notes FOR EACH ROW EXECUTE FUNCTION let_fall();
+        """)
+    said = "10 rows were meant, the server says 9"
+    with pytest.raises(RowsAstray, match=said), transaction.atomic(), Copying() as copying:
+        copying.send("more_notes", COLUMNS, notes(0, 3))
+        copying.send("notes", COLUMNS, notes(0, 10))
+        copying.send("more_notes", COLUMNS, notes(3, 6))
+    assert stored() == stored("more_notes") == []
+
+
+@pytest.mark.parametrize("meant", [4, 6])
+def test_a_statement_that_touches_other_than_the_rows_meant_is_an_error(meant: int) -> None:
+    gone = SQL("DELETE FROM notes WHERE number < {most}").format(most=5)
+    with transaction.atomic(), Copying() as copying:
+        copying.send("notes", COLUMNS, notes(0, 10))
+        copying.execute(gone, rows=5)
+        copying.send("notes", COLUMNS, notes(0, 5))
+    with pytest.raises(RowsAstray, match="DELETE FROM notes"), transaction.atomic(), Copying() as copying:
+        copying.execute(gone, rows=meant)
+    assert sorted(stored()) == list(range(10))

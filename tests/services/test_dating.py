@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from accounting import queries
 from tests.services import auditor
 from tests.services.house import (
     LINKED,
@@ -93,14 +94,28 @@ def test_a_closed_day_s_round_is_booked_on_the_next_open_day_with_its_own_shown(
     verify()
 
 
-def test_only_the_closed_day_is_moved(house: House) -> None:
-    close(date(2026, 11, 26))
-    close(date(2026, 11, 28))
+@pytest.mark.parametrize("closed", [[26], [25, 26], [20]], ids=str)
+def test_a_day_after_the_last_closed_one_is_not_moved(closed: list[int], house: House) -> None:
+    for day in closed:
+        close(date(2026, 11, day))
     house.play(message("R-1"))
     assert booked() == (date(2026, 11, 27), None)
 
 
-def test_days_of_one_batch_are_each_booked_on_their_own(house: House) -> None:
+@pytest.mark.parametrize("opened", [False, True], ids=["without a row", "with an open row"])
+def test_a_quiet_day_before_a_closed_one_is_closed(opened: bool, house: House) -> None:
+    """What is closed is everything up to a date, whichever days before it were ever played, opened or closed."""
+    if opened:
+        run("INSERT INTO accounting_gamingday (date) VALUES ('2026-11-27')")
+    close(date(2026, 11, 28))
+    close(date(2026, 11, 20))  # afterwards: it opens nothing again
+    house.play(message("R-1"))
+    assert booked() == (date(2026, 11, 29), date(2026, 11, 27))
+    assert queries.closed_at(date(2026, 11, 27)) == queries.closed_at(date(2026, 11, 28)) == RECEIVED
+    assert queries.closed_at(date(2026, 11, 29)) is None
+
+
+def test_days_of_one_batch_are_each_booked_on_their_own_or_the_first_open_one(house: House) -> None:
     close(date(2026, 11, 27))
     sent = [
         message("R-1", dealt_at="2026-11-26T20:00:00-05:00"),
@@ -109,7 +124,7 @@ def test_days_of_one_batch_are_each_booked_on_their_own(house: House) -> None:
     ]
     house.play(*sent, at=datetime(2026, 11, 29, 1, 0, 1, tzinfo=UTC))
     assert [booked(sequence) for sequence in (1, 2, 3)] == [
-        (date(2026, 11, 26), None),
+        (date(2026, 11, 28), date(2026, 11, 26)),
         (date(2026, 11, 28), date(2026, 11, 27)),
         (date(2026, 11, 28), None),
     ]

@@ -8,6 +8,9 @@ from datetime import date
 import pytest
 from django.db import connections, transaction
 
+from accounting.services.copying import RowsAstray
+from devices import queries
+from devices.audit.inbox_check import verify_inbox
 from devices.services import intake
 from tests.services import auditor
 from tests.services.house import (
@@ -277,3 +280,85 @@ def test_nothing_of_a_batch_stands_when_its_commit_fails(busy_house: House, monk
     busy_house.settle()
     assert busy_house.order() == ["R-1", "R-2"]
     auditor.everything_agrees()
+
+
+def test_a_message_that_stays_in_the_queue_is_not_settled(busy_house: House) -> None:
+    """What is taken from the queue must be exactly what was settled, or it would be settled twice."""
+    busy_house.post(royal("R-1"), message("R-2"))
+    run("""
+        CREATE FUNCTION keep_it() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN IF OLD.position = 1 THEN RETURN NULL; END IF; RETURN OLD; END $$;
+        CREATE TRIGGER keep_it BEFORE DELETE ON devices_queued FOR EACH ROW EXECUTE FUNCTION keep_it();
+    """)
+    with pytest.raises(RowsAstray, match=r"DELETE FROM devices_queued .*2 rows were meant, the server says 1"):
+        busy_house.settle()
+    assert (busy_house.waiting(), busy_house.order()) == (2, [])
+    run("DROP TRIGGER keep_it ON devices_queued")
+    assert busy_house.settle() == 2
+    assert busy_house.order() == ["R-1", "R-2"]
+    auditor.everything_agrees()
+
+
+# ── a table that changes streams ────────────────────────────────────────────────────────────────────────────────
+def misplace(references: str, stream: str) -> int:
+    """Let waiting messages lie in the queue of a stream that their table was on when they were accepted; the stream's id."""
+    wrong = House.stream(stream)
+    run(
+        "UPDATE devices_queued SET stream_id = %s WHERE message_id IN"
+        " (SELECT id FROM devices_message WHERE reference LIKE %s)", wrong, references,
+    )  # fmt: skip
+    return wrong
+
+
+def plain(reference: str, table: str = NEIGHBOUR) -> dict[str, object]:
+    """A round without a progressive wager, as any table may deal it."""
+    return message(reference, seat(1, "3s 7d"), table=table)
+
+
+@pytest.mark.parametrize("limit", [1, 2, 1_000])
+def test_a_message_whose_table_has_gone_to_another_stream_is_settled_there(limit: int, house: House) -> None:
+    """Accepted while the table moved, it lies in the old queue: it goes on to the new one, in its order, and is not held."""
+    house.post(message("T-1", table=TWIN), plain("N-1"), plain("N-2"), message("T-2", table=TWIN))
+    wrong = misplace("N-%", "twin")
+    while intake.settle_next(wrong, clock=lambda: house.now, limit=limit).more:
+        pass
+    assert house.order("twin") == ["T-1", "T-2"]
+    places = rows(
+        "SELECT message_id FROM devices_queued WHERE stream_id = %s ORDER BY receipt, position", house.stream("ms-mg01")
+    )
+    assert places == rows("SELECT id FROM devices_message WHERE reference LIKE 'N-%%' ORDER BY id")
+    house.post(plain("N-3"))
+    assert house.settle() == 3
+    assert house.order() == ["N-1", "N-2", "N-3"]
+    assert value("SELECT count(*) FROM tables_hold") == 0
+    assert value("SELECT count(*) FROM devices_stoppage") == 0
+    shown = queries.round_of(NEIGHBOUR, "N-1")
+    assert shown is not None
+    assert (shown.stream, shown.sequence, shown.stream_id) == ("ms-mg01", 1, house.stream("ms-mg01"))
+
+
+def test_a_drain_ends_only_when_what_was_handed_on_is_settled_too(house: House) -> None:
+    house.post(plain("N-1"))
+    misplace("N-%", "twin")
+    assert house.settle() == 1
+    assert house.waiting() == 0
+
+
+def test_what_was_handed_on_and_held_there_can_be_verified(house: House) -> None:
+    house.post(message("N-1", seat(1, "3s 3s"), table=NEIGHBOUR))
+    misplace("N-%", "twin")
+    house.settle()
+    assert rows("SELECT reference, reasons FROM tables_hold") == [("N-1", ["duplicate_card"])]
+    assert verify_inbox().holds == 1
+
+
+def test_a_message_of_a_table_that_is_nowhere_stops_its_stream(busy_house: House) -> None:
+    busy_house.post(message("L-1"), plain("N-1"))
+    run("SET session_replication_role = replica")
+    run("UPDATE tables_table SET id = 999 WHERE code = %s", NEIGHBOUR)
+    run("UPDATE accounting_stream SET terms_version = terms_version + 1")
+    for _ in range(5):
+        with pytest.raises(intake.TableAstray):
+            settle_next(busy_house)
+    assert (busy_house.waiting(), value("SELECT count(*) FROM tables_hold")) == (2, 0)
+    assert "1 messages of tables that are not on this stream" in value("SELECT reason FROM devices_stoppage")

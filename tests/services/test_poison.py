@@ -111,17 +111,6 @@ def test_a_message_that_cannot_even_be_read_is_held_alone(damage: bytes, house: 
     assert house.waiting() == 0
 
 
-def test_a_table_of_another_stream_does_not_stop_this_one(house: House) -> None:
-    """What a table left behind in a queue it no longer belongs to waits for a supervisor, not for ever."""
-    house.post(message("R-1"), message("R-2", table=NEIGHBOUR), message("R-3"))
-    run("UPDATE tables_table SET link_id = NULL, link_paytable_id = NULL, stream_id = %s WHERE code = %s",
-        house.stream("twin"), NEIGHBOUR)  # fmt: skip
-    run("UPDATE accounting_stream SET terms_version = terms_version + 1")
-    house.settle()
-    assert house.order() == ["R-1", "R-3"]
-    assert rows("SELECT reference, reasons FROM tables_hold") == [("R-2", ["processing_error"])]
-
-
 def too_much(reference: str) -> dict[str, Any]:
     """A bonus of three thousand trillion dollars on a straight flush: its 40 to 1 fits no column."""
     return message(

@@ -11,7 +11,8 @@ import pytest
 from django.core.management import call_command
 
 from devices.audit import verification
-from devices.audit.verification import Difference
+from devices.audit.inbox_check import verify_inbox
+from devices.audit.verification import Difference, verify_stream
 from tests.services.house import RECEIVED, House, run, value, verify
 from tests.services.played import tamper
 
@@ -524,3 +525,25 @@ def test_a_floor_that_grew_is_verified_from_its_opening(played: House, tmp_path:
     ].replace("MS-102", "MS-103")
     assert floors.install(added, at=RECEIVED).tables == ("MS-103",)
     verify()
+
+
+def test_a_round_whose_table_is_on_another_stream_is_named(played: House) -> None:
+    tamper("UPDATE tables_table SET link_id = NULL, link_paytable_id = NULL,"
+           " stream_id = (SELECT id FROM accounting_stream WHERE code = 'twin') WHERE code = 'MS-102'")  # fmt: skip
+    tamper("UPDATE accounting_stream SET terms_version = terms_version + 1")
+    with pytest.raises(
+        Difference, match=r"stream ms-mg01: tables: expected \['MS-101', 'MS-102'\], found \['MS-101'\]"
+    ):
+        verify_stream(played.stream("ms-mg01"))
+
+
+def test_terms_that_end_without_an_event_are_named(played: House) -> None:
+    tamper("UPDATE tables_tableterms SET in_force = tstzrange(lower(in_force), lower(in_force) + interval '1 hour')")
+    with pytest.raises(Difference, match="table MS-101, terms 1: until"):
+        verify_stream(played.stream("ms-mg01"))
+
+
+def test_a_hold_of_a_table_that_is_gone_is_named(played: House) -> None:
+    tamper("UPDATE tables_table SET id = 999 WHERE code = 'MS-101'")
+    with pytest.raises(Difference, match="table: expected one that is on a stream"):
+        verify_inbox()

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ("accounting", "0003_audit_chain"),
+        ("accounting", "0004_closed_through"),
     ]
 
     operations = [

@@ -27,6 +27,6 @@ UNDO = "DROP FUNCTION refuse_undocumented_event CASCADE; DROP FUNCTION a_documen
 
 
 class Migration(migrations.Migration):
-    dependencies = [("accounting", "0004_documents")]
+    dependencies = [("accounting", "0005_documents")]
 
     operations = [migrations.RunSQL([GUARDS], UNDO)]

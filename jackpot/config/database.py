@@ -1,0 +1,137 @@
+"""Whether the database that is reached is one that this code can work with: whole, not newer, with sessions that last."""
+
+import os
+import secrets
+import sys
+from typing import Any, LiteralString, Protocol
+
+import dj_database_url
+import psycopg
+from django.core.management import get_commands
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.db.utils import OperationalError
+
+from jackpot.config.embedded_postgres import DatabaseProblem
+
+OURS = {"accounting", "jackpot", "tables", "devices"}
+TURNS = 3
+EXAMPLE = "it is to look like postgresql://user:password@host:5432/database"
+
+
+def refuse_a_wrong_address() -> None:
+    """DatabaseProblem when DATABASE_URL is none that this service can use."""
+    url = os.environ.get("DATABASE_URL")
+    if not url:
+        return
+    try:
+        engine = dj_database_url.parse(url)["ENGINE"]
+    except ValueError as error:
+        why = one_line(error).partition(". ")[0]
+        raise DatabaseProblem(f"DATABASE_URL cannot be read ({why}): {EXAMPLE}") from None
+    if engine != "django.db.backends.postgresql":
+        raise DatabaseProblem(f"DATABASE_URL names no PostgreSQL: {EXAMPLE}")
+
+
+def refuse_what_does_not_fit(command: str) -> None:
+    """DatabaseProblem when a command cannot work on the database as it is; the words say what to do."""
+    try:
+        applied = set(MigrationRecorder(connection).applied_migrations())
+    except OperationalError as error:
+        raise DatabaseProblem(
+            f"The database cannot be reached: {one_line(error)}. Is it running, and is DATABASE_URL right?"
+        ) from None
+    known = _known()
+    _refuse_newer(applied - known)
+    if get_commands().get(command) in OURS and known - applied:
+        state = "behind this program" if applied else "empty"
+        raise DatabaseProblem(f"The database is {state}: `python3 manage.py migrate` first, or `up`, which does it")
+
+
+def refuse_newer() -> None:
+    """DatabaseProblem when the database was migrated by a version newer than this code. OperationalError without one."""
+    _refuse_newer(set(MigrationRecorder(connection).applied_migrations()) - _known())
+
+
+def _known() -> set[tuple[str, str]]:
+    migrations = MigrationLoader(None).disk_migrations
+    return set(migrations).union(*(migration.replaces for migration in migrations.values()))
+
+
+def _refuse_newer(unknown: set[tuple[str, str]]) -> None:
+    if unknown:
+        names = ", ".join(f"{app}.{name}" for app, name in sorted(unknown)[:3])
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        raise DatabaseProblem(
+            f"The database is newer than this program, which does not know its migrations {names}{more}:"
+            " start the version that made them, or a later one"
+        )
+
+
+class Session(Protocol):
+    """A connection in autocommit, as far as it is needed here."""
+
+    def execute(self, query: LiteralString, params: Any = None) -> Any:
+        """Run a statement; a cursor."""
+
+
+def refuse_a_pooler() -> None:
+    """DatabaseProblem when the server is reached through a pooler of transactions. OperationalError without a server."""
+    where = connection.get_connection_params()
+    with psycopg.connect(**where, autocommit=True) as first, psycopg.connect(**where, autocommit=True) as second:
+        if not sessions_last(first, second):
+            raise DatabaseProblem(
+                "The database is reached through a pooler that lends a session for one transaction only: advisory locks,"
+                " LISTEN, SET and prepared statements do not survive there, and settling needs them. Let DATABASE_URL"
+                " name the server itself, or let the pooler lend whole sessions (PgBouncer: pool_mode = session)"
+            )
+
+
+def sessions_last(first: Session, second: Session) -> bool:
+    """Whether each of two connections keeps a session of its own from one statement to the next.
+
+    A pooler lends what was given back last: while the second is inside a transaction it has the session that the first
+    believed its own, or the first is given another one meanwhile.
+    """
+    for _ in range(TURNS):
+        mark = secrets.token_hex(8)
+        mine = first.execute(
+            "SELECT pg_backend_pid()::text, set_config('jackpot.session', %s, false)", [mark]
+        ).fetchone()
+        try:
+            second.execute("BEGIN")
+        except psycopg.errors.ProtocolViolation:
+            return False  # lent for one statement only: there are no transactions at all
+        try:
+            (others,) = second.execute("SELECT pg_backend_pid()::text").fetchone()
+        finally:
+            second.execute("ROLLBACK")
+        again = first.execute("SELECT pg_backend_pid()::text, current_setting('jackpot.session', true)").fetchone()
+        if others == mine[0] or tuple(again) != tuple(mine):
+            return False
+    return True
+
+
+def refuse_at_start(*, sessions: bool) -> None:
+    """End this process with one line on standard error when it may not serve this database; with `sessions`, it needs them.
+
+    A database that cannot be reached yet is waited for elsewhere.
+    """
+    try:
+        refuse_newer()
+        if sessions:
+            refuse_a_pooler()
+    except DatabaseProblem as problem:
+        print(problem, file=sys.stderr, flush=True)
+        raise SystemExit(1) from None
+    except (OperationalError, psycopg.OperationalError):
+        pass
+    finally:
+        connection.close()
+
+
+def one_line(error: Exception) -> str:
+    """What an error says first, without the full stop."""
+    said = str(error).strip() or repr(error)
+    return said.splitlines()[0].strip().rstrip(".")

@@ -1,0 +1,183 @@
+"""A database that this code cannot work with is refused in words: newer than it, behind it, or without sessions of its own."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pytest
+from django.db import connection
+from pytest_django import DjangoDbBlocker
+
+from jackpot.config import database
+from jackpot.config.embedded_postgres import DatabaseProblem
+from tests.services.fixtures import Databases
+from tests.services.house import House, run
+
+
+def another_version_was_here(app: str = "devices", name: str = "0999_from_the_future") -> None:
+    """Write down a migration that this code does not have."""
+    run("INSERT INTO django_migrations (app, name, applied) VALUES (%s, %s, now())", app, name)
+
+
+@pytest.mark.parametrize("app", ["devices", "auth", "an_app_to_come"])
+def test_a_database_newer_than_the_code_is_refused_by_every_command(app: str, house: House) -> None:
+    database.refuse_newer()
+    another_version_was_here(app)
+    for command in ("verify", "load_floor", "migrate", "shell"):
+        with pytest.raises(DatabaseProblem) as refused:
+            database.refuse_what_does_not_fit(command)
+        said = str(refused.value)
+        assert f"newer than this program, which does not know its migrations {app}.0999_from_the_future" in said
+        assert "\n" not in said
+    with pytest.raises(DatabaseProblem):
+        database.refuse_newer()
+
+
+def test_many_unknown_migrations_are_counted(house: House) -> None:
+    for number in range(5):
+        another_version_was_here(name=f"099{number}_x")
+    with pytest.raises(DatabaseProblem, match=r"devices\.0990_x, devices\.0991_x, devices\.0992_x and 2 more"):
+        database.refuse_newer()
+
+
+def test_a_process_that_would_serve_it_ends_with_one_line(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+    another_version_was_here()
+    with pytest.raises(SystemExit) as ended:
+        database.refuse_at_start(sessions=False)
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert "newer than this program" in said
+
+
+@pytest.fixture
+def bare(databases: Databases, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """A database that nobody has migrated."""
+    with django_db_blocker.unblock():
+        name = databases.create()
+        with databases.entered(name):
+            yield
+        databases.drop(name)
+
+
+def test_an_empty_database_is_refused_by_our_commands_and_not_by_migrate(bare: None) -> None:
+    for command in ("verify", "load_floor"):
+        with pytest.raises(DatabaseProblem, match=r"empty: `python3 manage.py migrate` first, or `up`"):
+            database.refuse_what_does_not_fit(command)
+    database.refuse_what_does_not_fit("migrate")
+    database.refuse_newer()
+
+
+def test_a_database_behind_the_code_is_refused_by_our_commands_and_not_by_migrate(house: House) -> None:
+    run("DELETE FROM django_migrations WHERE app = 'devices' AND name <> '0001_initial'")
+    with pytest.raises(DatabaseProblem, match=r"behind this program: `python3 manage.py migrate` first"):
+        database.refuse_what_does_not_fit("verify")
+    database.refuse_what_does_not_fit("migrate")
+
+
+def test_a_database_that_is_as_it_should_be_is_refused_by_nothing(busy_house: House) -> None:
+    for command in ("verify", "load_floor", "migrate"):
+        database.refuse_what_does_not_fit(command)
+    database.refuse_at_start(sessions=True)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [("mysql://x/y", "names no PostgreSQL"), ("::::", "cannot be read"), ("postgresql://x@h:port/y", "cannot be read")],
+)
+def test_an_address_that_cannot_be_right_is_refused(url: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DATABASE_URL", url)
+    with pytest.raises(DatabaseProblem, match=f"DATABASE_URL {why}.*postgresql://user:password@host:5432/database"):
+        database.refuse_a_wrong_address()
+
+
+# ── poolers ─────────────────────────────────────────────────────────────────────────────────────────────────────
+class Pooler:
+    """Lends real sessions as PgBouncer does: for a transaction (or a statement outside one), the last given back first."""
+
+    def __init__(self, sessions: list[psycopg.Connection[Any]]) -> None:
+        self.free = deque(sessions)
+
+    def client(self) -> Client:
+        """One more connection to it."""
+        return Client(self)
+
+
+class Client:
+    """A connection to a pooler."""
+
+    def __init__(self, pooler: Pooler) -> None:
+        self.pooler = pooler
+        self.lent: psycopg.Connection[Any] | None = None
+
+    def execute(self, query: Any, params: Any = None) -> Any:
+        """In the session lent for this transaction, or in whichever is free."""
+        session = self.lent or self.pooler.free.popleft()
+        cursor = session.execute(query, params)
+        idle = session.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
+        self.lent = None if idle else session
+        if idle:
+            self.pooler.free.appendleft(session)
+        return cursor
+
+
+@pytest.fixture
+def sessions(busy_house: House) -> Iterator[list[psycopg.Connection[Any]]]:
+    """Three connections to the server itself."""
+    where = connection.get_connection_params()
+    opened = [psycopg.connect(**where, autocommit=True) for _ in range(3)]
+    yield opened
+    for each in opened:
+        each.close()
+
+
+def test_two_connections_to_the_server_have_sessions_that_last(sessions: list[psycopg.Connection[Any]]) -> None:
+    assert database.sessions_last(sessions[0], sessions[1])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_pooler_of_transactions_is_found(size: int, sessions: list[psycopg.Connection[Any]]) -> None:
+    pooler = Pooler(sessions[:size])
+    assert not database.sessions_last(pooler.client(), pooler.client())
+
+
+def test_a_pooler_that_hands_out_its_sessions_in_turn_is_found(sessions: list[psycopg.Connection[Any]]) -> None:
+    """PgBouncer's server_round_robin: the first comes back to another session than it left."""
+
+    class InTurn(Client):
+        def execute(self, query: Any, params: Any = None) -> Any:
+            cursor = super().execute(query, params)
+            self.pooler.free.rotate(-1)
+            return cursor
+
+    pooler = Pooler(sessions)
+    assert not database.sessions_last(InTurn(pooler), InTurn(pooler))
+
+
+def test_a_pooler_of_statements_is_found(sessions: list[psycopg.Connection[Any]]) -> None:
+    class Strict(Client):
+        def execute(self, query: Any, params: Any = None) -> Any:
+            if query == "BEGIN":
+                raise psycopg.errors.ProtocolViolation("transaction blocks not allowed in statement pooling mode")
+            return super().execute(query, params)
+
+    pooler = Pooler(sessions)
+    assert not database.sessions_last(Strict(pooler), Strict(pooler))
+
+
+def test_a_pooler_of_sessions_will_do(sessions: list[psycopg.Connection[Any]]) -> None:
+    assert database.sessions_last(Pooler(sessions[:1]).client(), Pooler(sessions[1:2]).client())
+
+
+def test_what_a_pooler_breaks_is_said(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(database, "sessions_last", lambda first, second: False)
+    with pytest.raises(
+        DatabaseProblem, match=r"advisory locks, LISTEN, SET and prepared statements.*pool_mode = session"
+    ):
+        database.refuse_a_pooler()
+    with pytest.raises(SystemExit):
+        database.refuse_at_start(sessions=True)
+    database.refuse_at_start(sessions=False)
