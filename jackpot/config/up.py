@@ -295,6 +295,8 @@ class Up:
             lines.append(f"  machine keys   {self.data.demo} ({len(demo['devices'])} tables)")
             lines.append("  sign in as")
             lines += [f"    {p['username']:<14} {p['password']:<24} {', '.join(p['roles'])}" for p in demo["people"]]
+        else:
+            lines.append("  first person   python3 manage.py person NAME --role security")
         say("\n".join(lines))
         if self.options.ready_fd is None and not self.options.exit_when_ready:
             say("Ctrl-C stops everything")

@@ -15,11 +15,15 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
+from rest_framework.request import Request
+from rest_framework.test import APIRequestFactory
 
 from accounting.models import AuditRecord
+from accounting.people.authentication import Bearer
 from accounting.people.services import accounts, tokens
 from accounting.people.services.acting import Actor
 from accounting.rules.roles import ROLES
+from accounting.shell.pages import roles_of
 from devices.models import Device
 from devices.services import demo
 from tests.api.conftest import Api
@@ -54,6 +58,16 @@ def test_a_token_reads_what_a_signed_in_person_reads(route: str, api: Api) -> No
     route = f"{route}?stream=ms-mg01" if route == "/api/v1/rounds" else route
     header = {"Authorization": f"Bearer {person['token']}"}
     assert httpx.get(api.url + route, headers=header, trust_env=False).status_code in (200, 404)
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_use_of_a_token_bears_the_person_s_name_and_roles(role: str, house: House) -> None:
+    accounts.invite("tess", [role], secret="x", by=SAM, at=timezone.now())
+    tokens.issue("tess", secret="t", by=SAM, at=timezone.now())
+    asked = APIRequestFactory().get("/", headers={"Authorization": "Bearer t"})
+    request = Request(asked, authenticators=[Bearer()])
+    assert request.user.get_username() == "tess"
+    assert roles_of(request) == {role}
 
 
 def test_a_stream_opens_with_a_token(api: Api) -> None:

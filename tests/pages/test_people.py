@@ -279,7 +279,9 @@ def test_demo_people_sign_in_to_a_demo_only(house: House) -> None:
             bearer = {"Authorization": f"Bearer {row['token']}"}
             assert Client().get("/api/v1/links", headers=bearer).status_code == 200
         assert demo.ensure()["people"] == made
+        own = secret_in(signed_in_as("cage", made[4]["password"]).post("/account/tokens"))
     with override_settings(DEMO=False):
+        assert Client().get("/api/v1/links", headers={"Authorization": f"Bearer {own}"}).status_code == 401
         for row in made:
             answer = Client().post("/sign-in", {"username": row["username"], "password": row["password"]})
             assert "Demo people sign in to a demo only" in text_of(answer)

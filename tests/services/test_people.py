@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
+from django.core.management import call_command
 from django.db import IntegrityError, connections, transaction
 from django.db.models import ProtectedError
 
@@ -159,6 +160,17 @@ def test_the_database_knows_a_name_in_one_case_only(house: House) -> None:
     for name in ("Maria", "MARIA", "maria lopez", "мария", ""):
         with refused_by("an_account_name_is_one_whatever_its_case"):
             User.objects.create(username=name)
+
+
+def test_accounts_from_before_are_brought_into_small_letters(busy_house: House) -> None:
+    call_command("migrate", "people", "0001", verbosity=0)
+    old = User.objects.create(username="Root", password="x")
+    old.groups.add(Group.objects.get_or_create(name="supervisor")[0])
+    call_command("migrate", verbosity=0)
+    old.refresh_from_db()
+    assert old.username == "root"
+    with refused_by("nobody_holds_gaming_and_accounting_roles"):
+        old.groups.add(Group.objects.get_or_create(name="cage")[0])
 
 
 @pytest.mark.parametrize("name", ["", "m", "-x", "a b", "мария", "x" * 61, "a/b", "a\0b", "command (root)"])

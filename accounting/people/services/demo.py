@@ -11,7 +11,7 @@ from accounting.people.rules.keeping import digest_of
 from accounting.people.services import accounts
 from accounting.people.services.acting import Actor
 
-STARTED = Actor("up")
+STARTED = Actor("command (up)")
 
 
 @transaction.atomic

@@ -4,7 +4,6 @@ from datetime import datetime, timedelta
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.db.models import Q
 
 from accounting.people.models import PersonalToken
 from accounting.people.rules.keeping import digest_of
@@ -58,14 +57,12 @@ def withdraw_all_of(person: User, *, at: datetime) -> int:
 
 
 def holder(secret: str, *, demo: bool, at: datetime) -> PersonalToken | None:
-    """The token that `secret` is, with its person; None where it is unknown, withdrawn, a demo's outside demo mode, or
-    the person's who is suspended. That it was used is noted once a minute."""
-    token = (
-        PersonalToken.objects.filter(digest=digest_of(secret), withdrawn_at=None, person__is_active=True)
-        .filter(Q(demo=False) | Q(demo=demo))
-        .select_related("person")
-        .first()
-    )
+    """The token that `secret` is, with its person; None where it is unknown or withdrawn, or the person suspended, or one
+    of the demo's outside demo mode. That it was used is noted once a minute."""
+    good = PersonalToken.objects.filter(digest=digest_of(secret), withdrawn_at=None, person__is_active=True)
+    if not demo:
+        good = good.exclude(person__tokens__demo=True)
+    token = good.select_related("person").first()
     if token is not None and (token.used_at is None or at - token.used_at >= USE_NOTED_EVERY):
         PersonalToken.objects.filter(pk=token.pk).update(used_at=at)
     return token
