@@ -17,7 +17,7 @@ from accounting.office import queries, registry
 from accounting.office.acts import Tier
 from accounting.office.models import Approval, Evidence, Outcome, Proposal, TierEdition
 from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
-from accounting.office.rules.people import Person
+from accounting.office.rules.person import Person
 from accounting.office.services import proposals, tiers
 from accounting.rules.acts import ActRefused
 from accounting.services.audit import check_audit_trail
