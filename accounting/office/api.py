@@ -20,12 +20,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounting.office import queries, registry
+from accounting.office.callers import person_of
 from accounting.office.models import Proposal
-from accounting.office.people import person_of
 from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
 from accounting.office.rules import asking
 from accounting.office.rules.approval import STATES
-from accounting.office.rules.people import Person
+from accounting.office.rules.person import Person
 from accounting.office.services import proposals
 from accounting.rules.acts import ActRefused
 

@@ -13,7 +13,7 @@ from accounting.office import registry
 from accounting.office.acts import Act
 from accounting.office.models import Approval, Evidence, Job, Outcome, Proposal, Tier, TierEdition
 from accounting.office.rules.approval import EXPIRED, STATES, WAITING, Need, agrees_as, missing
-from accounting.office.rules.people import Person
+from accounting.office.rules.person import Person
 from accounting.office.work import SILENT
 
 MOST = 1_000

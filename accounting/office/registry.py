@@ -15,13 +15,13 @@ from accounting.office.work import JobKind
 @cache
 def acts() -> dict[str, Act]:
     """Every act of the house by its name, in the order of apps and declarations."""
-    return _by_name(_declared("acts", "ACTS"))
+    return by_name(_declared("acts", "ACTS"))
 
 
 @cache
 def jobs() -> dict[str, JobKind]:
     """Every kind of job by its name."""
-    return _by_name(_declared("jobs", "JOBS"))
+    return by_name(_declared("jobs", "JOBS"))
 
 
 def _declared(module: str, name: str) -> Iterator[Any]:
@@ -30,7 +30,8 @@ def _declared(module: str, name: str) -> Iterator[Any]:
             yield from getattr(import_module(f"{config.name}.{module}"), name, ())
 
 
-def _by_name(declared: Iterator[Any]) -> dict[str, Any]:
+def by_name(declared: Iterator[Any]) -> dict[str, Any]:
+    """What is declared by its name. A name that comes twice is a mistake of ours: AssertionError."""
     found: dict[str, Any] = {}
     for one in declared:
         assert one.name not in found, f"{one.name} is declared twice"

@@ -148,6 +148,17 @@ def test_refusing_needs_a_note_and_the_proposer_withdraws(house: House, signed_i
         assert answer.status_code == 404
 
 
+def test_a_proposal_of_an_act_that_the_house_has_no_more(
+    house: House, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = propose()
+    monkeypatch.setattr(registry, "acts", dict)
+    client = signed_in("manager")
+    assert "name " in text_of(client.get(f"/decisions/{asked.pk}/"))
+    assert "house.rename" in text_of(client.get("/decisions/"))
+    assert "has no act house.rename any more" in text_of(client.post(f"/decisions/{asked.pk}/approve"))
+
+
 def form(**changes: str) -> dict[str, str]:
     return {"subject": "BOS", "p-cents": "1,250.00", "reason": "boost", "reference": "Ticket 7"} | changes
 

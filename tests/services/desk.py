@@ -7,7 +7,7 @@ from typing import Any
 
 from accounting.models import Property
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
-from accounting.office.rules.people import Person
+from accounting.office.rules.person import Person
 from accounting.rules.acts import CHOICE, CHOICES, FLAG, MOMENT, NESTED, TEXT, WHOLE, ActRefused, Field, Shape
 from accounting.rules.roles import ROLES
 

@@ -15,7 +15,7 @@ from accounting.models import AuditRecord
 from accounting.office import queries, registry, tasks
 from accounting.office.models import Job
 from accounting.office.refusals import Conflict, NotYours
-from accounting.office.rules.people import Person
+from accounting.office.rules.person import Person
 from accounting.office.services import jobs
 from accounting.office.work import SILENT, JobKind, Progress
 from devices.jobs import JOBS

@@ -17,7 +17,7 @@ from accounting.office import queries, registry
 from accounting.office.acts import Tier
 from accounting.office.models import Approval, Evidence, Outcome, Proposal, TierEdition
 from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
-from accounting.office.rules.people import Person
+from accounting.office.rules.person import Person
 from accounting.office.services import proposals, tiers
 from accounting.rules.acts import ActRefused
 from accounting.services.audit import check_audit_trail
@@ -391,3 +391,27 @@ def test_the_same_person_at_once_counts_once(busy_house: House) -> None:
     for thread in threads:
         thread.join(60)
     assert sorted(answers) == ["agreed", "already_approved", "already_approved"]
+
+
+def test_an_act_that_the_house_has_no_more_is_still_on_record(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = propose()
+    monkeypatch.setattr(registry, "acts", dict)
+    with pytest.raises(Conflict) as refusal:
+        proposals.approve(asked.pk, by=MANAGER, at=LATER)
+    assert refusal.value.code == "not_waiting"
+    found = queries.proposal(asked.pk)
+    assert found is not None
+    assert queries.shown(found, LATER)["act"] == "house.rename"
+    proposals.withdraw(asked.pk, by=SOMEBODY, at=LATER)
+    assert state(asked) == "withdrawn"
+
+
+def test_the_acts_of_the_installed_apps_are_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An app's `acts.py` is found, and two acts of one name are a mistake that stops the service."""
+    monkeypatch.undo()
+    names = [act.name for act in registry.acts().values()]
+    assert names == list(registry.acts())
+    assert all(act.shape.name == name for name, act in registry.acts().items())
+    assert "verify" in registry.jobs()
+    with pytest.raises(AssertionError, match="declared twice"):
+        registry.by_name(iter([RENAME, RENAME]))

@@ -17,7 +17,7 @@ from django.db import DatabaseError, IntegrityError, close_old_connections, conn
 from accounting.office import registry
 from accounting.office.models import Job
 from accounting.office.refusals import Conflict, NotYours
-from accounting.office.rules.people import Person
+from accounting.office.rules.person import Person
 from accounting.office.work import SILENT, Cancelled, JobKind
 from accounting.services import audit
 

@@ -16,7 +16,7 @@ from accounting.office.models import Approval, Evidence, Outcome, Proposal
 from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
 from accounting.office.rules import asking
 from accounting.office.rules.approval import DONE, EXPIRED, REFUSED, WITHDRAWN, Need, agrees_as, missing, needs_for
-from accounting.office.rules.people import Person
+from accounting.office.rules.person import Person
 from accounting.office.services.tiers import edition_in_force
 from accounting.rules.acts import ActRefused
 from accounting.rules.chain import canonical

@@ -6,7 +6,7 @@ from django import template
 from django.utils import timezone
 
 from accounting.office import queries, registry
-from accounting.office.people import person_of
+from accounting.office.callers import person_of
 
 register = template.Library()
 

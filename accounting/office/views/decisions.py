@@ -19,9 +19,9 @@ from django.views.decorators.http import require_POST
 from accounting.models import Property
 from accounting.office import queries, registry
 from accounting.office.acts import Act, Foreseen
+from accounting.office.callers import person_of
 from accounting.office.forms import ActForm
 from accounting.office.models import Proposal
-from accounting.office.people import person_of
 from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
 from accounting.office.rules.approval import STATES, WAITING
 from accounting.office.services import proposals

@@ -10,8 +10,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from accounting.office import queries, registry
+from accounting.office.callers import person_of
 from accounting.office.models import Job
-from accounting.office.people import person_of
 from accounting.office.refusals import Conflict, NotYours
 from accounting.office.services import jobs
 from accounting.shell.pages import page

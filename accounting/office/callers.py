@@ -3,7 +3,7 @@
 from django.contrib.auth.models import AbstractBaseUser
 from django.http import HttpRequest
 
-from accounting.office.rules.people import Person
+from accounting.office.rules.person import Person
 from accounting.shell.pages import roles_of
 
 
