@@ -1,4 +1,4 @@
-"""Links: what may be asked of them, in which order it is refused, and what it moves (CONTRACT §7, DECISIONS A53-A56, A65, A70)."""
+"""Links: what may be asked of them, in which order it is refused, what it moves (DECISIONS A53-A56, A65, A70)."""
 
 from __future__ import annotations
 
