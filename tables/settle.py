@@ -21,10 +21,11 @@ from jackpot.rules.decision import read_act, refused_act
 from jackpot.rules.definition import Definition, DefinitionRefused
 from jackpot.rules.meter import MILLION, LevelTerms, Meter, opening
 from tables.rules import door, lock
-from tables.rules.deciding import SHAPES, Lock, Result, decide
+from tables.rules.deciding import SHAPES, Result, decide
 from tables.rules.door import InvalidJson, Refusal
 from tables.rules.floor import Floor, read_floor
 from tables.rules.house import House, RoundState, house_of
+from tables.rules.locking import Lock
 from tables.rules.settle import held_alone
 
 USAGE: Final = "usage: manage.py settle FLOOR.toml ROUNDS.ndjson [--meters METERS.json]   (- is standard input)"

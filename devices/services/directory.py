@@ -9,6 +9,7 @@ from threading import Lock
 from django.conf import settings
 
 from devices.models import Device
+from tables.rules.games import Games
 from tables.rules.table import TableTerms
 from tables.services import terms
 
@@ -42,6 +43,7 @@ class Directory:
     """One reading of tables and devices."""
 
     terms: Mapping[str, TableTerms]
+    games: Games
     addresses: Mapping[str, Address]
     callers: Mapping[bytes, Caller]
     read_at: float
@@ -88,12 +90,15 @@ def key_digest(key: str) -> bytes:
 def _read() -> Directory:
     read_at = time.monotonic()
     found = terms.now_in_force()
+    standing = {code: item.terms for code, item in found.items()}
+    before = next(iter(_kept), None)
     callers = {}
     for device in Device.objects.exclude(demo_key_digest=None).prefetch_related("tables"):
         codes = frozenset(table.code for table in device.tables.all())
         callers[bytes(device.demo_key_digest or b"")] = Caller(device.pk, device.code, codes)
     return Directory(
-        terms={code: item.terms for code, item in found.items()},
+        terms=standing,
+        games=Games(standing, before.games if before else None),
         addresses={code: Address(item.table_id, item.stream_id) for code, item in found.items()},
         callers=callers,
         read_at=read_at,

@@ -115,6 +115,6 @@ def _check_hold(row: tuple[Any, ...]) -> None:
     table = terms.of_stream(stream_id, version).tables[table_id]
     message = decode(bytes(raw))
     edition = table.at(dated(message, received_at, table).counts_at)
-    again = settle(message, edition.terms, {}).settlement
+    again = settle(message, edition.game, {}).settlement
     if encode(again) != bytes(settlement):
         raise Difference(where, "why it is held", encode(again).decode(), bytes(settlement).decode(errors="replace"))

@@ -352,7 +352,7 @@ class _Replay:
         if original is not None and not day > original:
             raise Difference(self.where, "gaming day it was moved to", f"a day after {original}", day)
 
-        settled = settle(message, edition.terms, self.meters)
+        settled = settle(message, edition.game, self.meters)
         settlement = settled.settlement
         awards = settlement["awards"]
         for award in awards:
@@ -366,7 +366,7 @@ class _Replay:
         same("digest of the settlement in the event", sha256(encoded).digest(), result_digest)
         same("outcome", settled.outcome, outcome)
         self.meters = settled.meters
-        owed, money, progressives = books.posting(
+        owed, money, progressives, *_ = books.posting(
             settlement,
             base_wagers=base_wagers(edition.terms.game),
             contributions=settled.movements,

@@ -20,6 +20,7 @@ from jackpot.rules.parts import Brought
 from jackpot.rules.progressive import LevelMovement
 from tables.rules import acts, books, locking, payouts, round_acts
 from tables.rules.books import PayoutLine, Posting
+from tables.rules.game import Game
 from tables.rules.house import (
     HELD,
     NOTHING_BROUGHT,
@@ -71,7 +72,7 @@ def decide_result(
         link = house.link_of(table, moment)
     else:
         moment, link = lock.counts_at, house.links[lock.link]
-    terms = house.terms_on(table, moment, link)
+    game = house.game_on(table, moment, link)
     reasons = []
     if link is not None and not link.is_open(moment) and any("progressive" in seat.wagers for seat in message.seats):
         reasons.append("link_not_open")
@@ -80,8 +81,8 @@ def decide_result(
     if lock is not None and lock.stakes != stakes(message):
         reasons.append("lock_mismatch")
     locked = lock.put_in if lock is not None else None
-    settled = settle(message, terms, link.meters if link else {}, reasons, override, locked)
-    return _decided(message, settled, terms, house, edition, lock)
+    settled = settle(message, game, link.meters if link else {}, reasons, override, locked)
+    return _decided(message, settled, game, house, edition, lock)
 
 
 def decide_void_of_held(cause: Result, house: House, edition: int = editions.CURRENT) -> RoundDecision:
@@ -93,9 +94,9 @@ def decide_void_of_held(cause: Result, house: House, edition: int = editions.CUR
         link = house.link_of(table, moment)
     else:
         moment, link = lock.counts_at, house.links[lock.link]
-    terms = house.terms_on(table, moment, link)
-    settled = voided(message, terms, link.meters if link else {}, lock.put_in if lock is not None else None)
-    return _decided(message, settled, terms, house, edition, lock)
+    game = house.game_on(table, moment, link)
+    settled = voided(message, game, link.meters if link else {}, lock.put_in if lock is not None else None)
+    return _decided(message, settled, game, house, edition, lock)
 
 
 def stakes(message: RoundMessage) -> dict[int, int]:
@@ -104,7 +105,7 @@ def stakes(message: RoundMessage) -> dict[int, int]:
 
 
 def _decided(
-    message: RoundMessage, settled: Settled, terms: TableTerms, house: House, edition: int, lock: LockState | None
+    message: RoundMessage, settled: Settled, game: Game[Any], house: House, edition: int, lock: LockState | None
 ) -> RoundDecision:
     settlement = settled.settlement
     key = (message.table, message.round)
@@ -112,8 +113,8 @@ def _decided(
         as_first_written(settlement)
     if settled.outcome == HELD:
         held = RoundState(HELD, settlement["reasons"], message)
-        return RoundDecision(HELD, settlement, key=key, round=held, terms=terms)
-    link = terms.link
+        return RoundDecision(HELD, settlement, key=key, round=held, terms=game.table)
+    link = game.link
     if link is not None:
         number = house.links[link.code].next_hit
         for award in settlement["awards"]:
@@ -121,7 +122,7 @@ def _decided(
             number += 1
     posting = books.posting(
         settlement,
-        base_wagers=terms.rules.base,
+        base_wagers=game.base,
         contributions=settled.movements,
         link=link.code if link else None,
     )
@@ -133,7 +134,7 @@ def _decided(
         key=key,
         round=_left(settled, posting, link.code if link else None, lock),
         hits=_hits(settlement, link.code) if link and settlement["awards"] else [],
-        terms=terms,
+        terms=game.table,
         link=link.code if link else None,
         payouts=posting.payouts,
         progressives=posting.progressives,

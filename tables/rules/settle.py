@@ -1,4 +1,4 @@
-"""Settling a round: from a message, a table's terms and the meters to a settlement (SPEC §5-§8, CONTRACT §3).
+"""Settling a round: from a message, the game as its table plays it and the meters to a settlement (SPEC §5-§8, CONTRACT §3).
 
 The order is always the same: irregularities, held reasons, contributions, then the seats from the dealer's right to his
 left - which is descending seat number - with their awards, then envy.
@@ -19,7 +19,6 @@ from tables.rules.game import PROGRESSIVE, Game, Outcome
 from tables.rules.irregularities import Ruling
 from tables.rules.lines import Line, lost, returned, won
 from tables.rules.message import RoundMessage, Seat
-from tables.rules.table import TableTerms
 
 SEAT_NUMBER = attrgetter("seat")
 
@@ -41,7 +40,7 @@ class Settled:
 
 def settle(
     message: RoundMessage,
-    table: TableTerms,
+    game: Game[Any],
     meters: Mapping[str, Meter],
     extra_reasons: Iterable[str] = (),
     override: Collection[str] = (),
@@ -53,7 +52,6 @@ def settle(
     processing_error); they take their printed place among the others. `override` are those that people have looked into:
     where no other applies the round is settled and its `reasons` name them (DECISIONS A66, A67).
     """
-    game = table.rules
     ruling = irregularities.judge(message.irregularities, game.misdeal_voids, game.void_the_round)
     found = held.reasons(message, game, ruling)
     found.update(extra_reasons)
@@ -86,10 +84,9 @@ def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> dict
 
 
 def voided(
-    message: RoundMessage, table: TableTerms, meters: Mapping[str, Meter], locked: Locked | None = None
+    message: RoundMessage, game: Game[Any], meters: Mapping[str, Meter], locked: Locked | None = None
 ) -> Settled:
     """A held round that people call off: every stake back, whatever the wager is called (DECISIONS A68)."""
-    game = table.rules
     settlement = _settlement(message, "void", ["voided"])
     settlement["seats"] = [
         _entry(game, seat.seat, None, "void", _every_stake_back(seat, game), [])

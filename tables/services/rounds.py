@@ -216,14 +216,14 @@ class _Writer:
         try:
             settled = settle(
                 item.message,
-                item.terms.terms,
+                item.terms.game,
                 values,
                 extra_reasons=pipeline_reasons(item.message, item.table, self.in_force),
             )
             if settled.outcome == "held":
                 self._hold(item.incoming, item.dated.dealt_at, settled.settlement, "")
                 return
-            owed, money, progressives = books.posting(
+            owed, money, progressives, *_ = books.posting(
                 settled.settlement,
                 base_wagers=base_wagers(item.terms.terms.game),
                 contributions=settled.movements,

@@ -3,7 +3,7 @@
 Whoever changes terms of a link or table holds the stream's lock and raises `Stream.terms_version`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,6 +15,8 @@ from jackpot.rules import paytable as progressive_paytable
 from jackpot.rules.link import LinkTerms
 from tables import models
 from tables.rules import floor, paytables
+from tables.rules.game import Game
+from tables.rules.games import game_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,7 @@ class TermsInForce:
     since: datetime
     until: datetime | None
     terms: floor.TableTerms
+    game: Game[Any] = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +112,9 @@ def _read(stream_id: int) -> StreamTerms:
 
 
 def _edition(table: models.Table, terms: models.TableTerms, link: LinkTerms | None) -> TermsInForce:
+    found = rules_terms(table, terms, link)
     return TermsInForce(
-        id=terms.pk, since=terms.in_force.lower, until=terms.in_force.upper, terms=rules_terms(table, terms, link)
+        id=terms.pk, since=terms.in_force.lower, until=terms.in_force.upper, terms=found, game=game_of(found)
     )
 
 

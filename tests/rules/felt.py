@@ -14,6 +14,7 @@ from jackpot.rules.meter import Meter
 from jackpot.rules.meter import opening as opening_meter
 from jackpot.rules.paytable import builtin as progressive_editions
 from tables.rules import door, floor, settle
+from tables.rules.games import Games, game_of
 from tables.rules.message import RoundMessage
 from tables.rules.settle import Settled
 from tables.rules.table import TableTerms
@@ -87,16 +88,16 @@ def message(*seats: dict[str, Any], community: str = "", dealer: str = "", **mor
 
 def play(terms: TableTerms, sent: dict[str, Any], meters: Mapping[str, Meter] | None = None) -> Settled:
     """Settle a message; it must pass the door."""
-    read = door.read(json.loads(json.dumps(sent)), {terms.code: terms})
+    read = door.read(json.loads(json.dumps(sent)), Games({terms.code: terms}))
     assert isinstance(read, RoundMessage), read
     if meters is None:
         meters = {level.code: opening_meter(level) for level in terms.link.levels} if terms.link else {}
-    return settle.settle(read, terms, meters)
+    return settle.settle(read, game_of(terms), meters)
 
 
 def refused(terms: TableTerms, sent: dict[str, Any]) -> tuple[str, str]:
     """The code and the pointer of a message that is refused at the door."""
-    read = door.read(json.loads(json.dumps(sent)), {terms.code: terms})
+    read = door.read(json.loads(json.dumps(sent)), Games({terms.code: terms}))
     assert isinstance(read, door.Refusal), "the door let it in"
     return read.code, read.pointer
 

@@ -10,10 +10,11 @@ from accounting.rules.moments import nanoseconds
 from jackpot.rules.decision import Decision, read_act, refused_act
 from jackpot.rules.meter import Meter, opening
 from tables.rules import door, lock
-from tables.rules.deciding import SHAPES, Lock, Result, decide
+from tables.rules.deciding import SHAPES, Result, decide
 from tables.rules.door import Refusal
 from tables.rules.floor import read_floor
 from tables.rules.house import house_of
+from tables.rules.locking import Lock
 
 FLOOR = Path(__file__).parents[1] / "acceptance" / "floors" / "acts.toml"
 # Two seats win nothing, or seat 5 makes a royal or a straight flush beside the others.

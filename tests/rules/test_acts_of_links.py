@@ -195,10 +195,11 @@ def test_a_closed_link_never_moves_again() -> None:
     assert {reason for *_, reason in moved(closing)} == {"regulator_order"}
     assert lines.meter("bb") == EMPTY
     assert lines.round("R-4", "MS-3", "20:00")["reasons"] == ["link_not_open"], "whatever its moment"
-    for name, payload in {
+    asked: dict[str, dict[str, Any]] = {
         "link.open": {}, "link.suspend": {}, "link.resume": {}, "link.close": {"disposition": []},
         "link.terms": {"levels": [{"code": "major", "rate_ppm": 1}]},
-    }.items():  # fmt: skip
+    }  # fmt: skip
+    for name, payload in asked.items():
         assert lines.code(name, "bb", "21:00", **payload) == "wrong_state", name
     assert lines.code("level.adjust", "bb/major", part="display", cents=1, reason="correction") == "wrong_state"
     assert lines.code("level.transfer", "bb/major", to="aa/major", parts=["display"]) == "wrong_state"

@@ -148,9 +148,10 @@ def test_what_goes_back_is_first_what_overflowed_then_the_display_and_the_reserv
 
 def test_lock_mismatch_compares_seats_and_amounts_void_ones_too() -> None:
     lines = Lines()
-    for reference, more in {
+    other: dict[str, dict[str, Any]] = {
         "R-1": {"seats": (5,)}, "R-2": {"seats": (5, 2)}, "R-3": {"betting": (5,)}, "R-4": {"betting": (), "void": ("all",)},
-    }.items():  # fmt: skip
+    }  # fmt: skip
+    for reference, more in other.items():
         lines.lock(reference)
         assert lines.round(reference, **more)["reasons"] == ["lock_mismatch"], reference
     lines.lock("R-5")

@@ -19,6 +19,7 @@ from devices.simulator.table import Dealt
 from jackpot.rules import meter
 from tables.rules import door
 from tables.rules.floor import Floor, read_floor
+from tables.rules.games import Games
 from tables.rules.message import RoundMessage
 from tables.rules.settle import settle
 from tables.rules.table import TableTerms
@@ -40,12 +41,13 @@ def tables(floor: Floor) -> dict[str, TableTerms]:
 def played(play: Play, floor: Floor, rounds: int) -> Iterator[tuple[Dealt, dict[str, Any]]]:
     """Deal, pass the door and settle, with the meters carried along."""
     meters = {code: {level.code: meter.opening(level) for level in link.levels} for code, link in floor.links.items()}
+    games = Games(floor.tables)
     for dealt in islice(play.deals(), rounds):
-        message = door.read(door.parse(json.dumps(dealt.message)), floor.tables)
+        message = door.read(door.parse(json.dumps(dealt.message)), games)
         assert isinstance(message, RoundMessage), (message, dealt)
         table = floor.tables[dealt.table]
         link = table.link.code if table.link is not None else ""
-        settled = settle(message, table, meters.get(link, {}))
+        settled = settle(message, games[dealt.table], meters.get(link, {}))
         if link:
             meters[link] = settled.meters
         yield dealt, settled.settlement
