@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from django.db.models import prefetch_related_objects
@@ -353,7 +353,7 @@ class _Replay:
             raise Difference(self.where, "gaming day it was moved to", f"a day after {original}", day)
 
         settled = settle(message, edition.game, self.meters)
-        settlement = settled.settlement
+        settlement = cast("dict[str, Any]", settled.settlement)
         awards = settlement["awards"]
         for award in awards:
             award["hit"] = f"{in_force.link}-{self.next_hit:06d}"
@@ -367,7 +367,7 @@ class _Replay:
         same("outcome", settled.outcome, outcome)
         self.meters = settled.meters
         owed, money, progressives, *_ = books.posting(
-            settlement,
+            settled.settlement,
             base_wagers=base_wagers(edition.terms.game),
             contributions=settled.movements,
             link=in_force.link,

@@ -10,6 +10,7 @@ from accounting.rules.moments import nanoseconds
 from jackpot.rules.decision import Act, Decision, done
 from jackpot.rules.definition import MOST_CENTS, DefinitionRefused
 from jackpot.rules.link import misfit
+from jackpot.rules.progressive import MeterRow
 from jackpot.rules.state import LinkState
 from tables.rules import floor
 from tables.rules.house import House, TableState
@@ -128,7 +129,7 @@ def _moved(act: Act, table: TableState, link: LinkState, to: str | None) -> Deci
     return done(act, [], link.rows({}, nanoseconds(act.at)), changes=[change])
 
 
-def rows_of(table: TableState, house: House, at: str) -> list[dict[str, Any]]:
+def rows_of(table: TableState, house: House, at: str) -> list[MeterRow]:
     """The meter rows of the link that a table is on at a moment, none moved; none where it is on no link."""
     moment = nanoseconds(at)
     link = house.link_of(table, moment)

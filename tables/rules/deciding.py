@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from accounting.rules import edition as editions
 from accounting.rules.acts import Shape
@@ -33,6 +33,7 @@ from tables.rules.house import (
 from tables.rules.locking import Lock, decide_lock
 from tables.rules.message import RoundMessage
 from tables.rules.settle import Settled, settle, voided
+from tables.rules.settlement import Settlement
 from tables.rules.table import TableTerms
 
 
@@ -113,7 +114,7 @@ def _decided(
         as_first_written(settlement)
     if settled.outcome == HELD:
         held = RoundState(HELD, settlement["reasons"], message)
-        return RoundDecision(HELD, settlement, key=key, round=held, terms=game.table)
+        return RoundDecision(HELD, _result(settlement), key=key, round=held, terms=game.table)
     link = game.link
     if link is not None:
         number = house.links[link.code].next_hit
@@ -128,7 +129,7 @@ def _decided(
     )
     return RoundDecision(
         settled.outcome,
-        settlement,
+        _result(settlement),
         posting.movements,
         {link.code: settled.meters} if link else {},
         key=key,
@@ -140,6 +141,11 @@ def _decided(
         progressives=posting.progressives,
         contributions=settled.movements,
     )
+
+
+def _result(settlement: Settlement) -> dict[str, Any]:
+    """A settlement as the result of a decision: the same object, of which nothing is known but that it is JSON."""
+    return cast("dict[str, Any]", settlement)
 
 
 def _left(settled: Settled, posting: Posting, link: str | None, lock: LockState | None) -> RoundState:
@@ -160,7 +166,7 @@ def _left(settled: Settled, posting: Posting, link: str | None, lock: LockState 
         brought=brought,
         stakes_cents=posting.stakes_cents,
         pays_cents=posting.pays_cents,
-        hits=tuple(award["hit"] for award in settlement["awards"]),
+        hits=tuple(award["hit"] or "" for award in settlement["awards"]),
     )
 
 
@@ -171,14 +177,14 @@ def _both(lock: Brought | None, result: Brought) -> Brought:
     return Brought(*(one + other for one, other in zip(lock, result, strict=True)))
 
 
-def _hits(settlement: Mapping[str, Any], link: str) -> list[HitState]:
+def _hits(settlement: Settlement, link: str) -> list[HitState]:
     """The hits of a round with the envy that each earned its neighbours."""
     table, round_ = settlement["table"], settlement["round"]
     found: dict[int, HitState] = {}
     for award in settlement["awards"]:
         seed = award["seed"]
         found[award["seat"]] = HitState(
-            award["hit"],
+            award["hit"] or "",
             link,
             award["level"],
             table,
@@ -194,7 +200,7 @@ def _hits(settlement: Mapping[str, Any], link: str) -> list[HitState]:
     return list(found.values())
 
 
-def as_first_written(settlement: dict[str, Any]) -> None:
+def as_first_written(settlement: Settlement) -> None:
     """A settlement in the bytes of the first rules edition: lines did not name their row, nor envy its award."""
     for seat in settlement["seats"]:
         for line in seat["lines"]:

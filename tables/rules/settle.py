@@ -13,12 +13,13 @@ from typing import Any
 
 from jackpot.rules import progressive
 from jackpot.rules.meter import Meter
-from jackpot.rules.progressive import Hit, LevelMovement, Locked
+from jackpot.rules.progressive import Envy, Hit, LevelMovement, Locked
 from tables.rules import held, irregularities, limit
 from tables.rules.game import PROGRESSIVE, Game, Outcome
 from tables.rules.irregularities import Ruling
 from tables.rules.lines import Line, lost, returned, won
 from tables.rules.message import RoundMessage, Seat
+from tables.rules.settlement import SeatEntry, Settlement
 
 SEAT_NUMBER = attrgetter("seat")
 
@@ -33,7 +34,7 @@ class Settled:
     """
 
     outcome: str
-    settlement: dict[str, Any]
+    settlement: Settlement
     meters: dict[str, Meter]
     movements: tuple[LevelMovement, ...]
 
@@ -65,12 +66,12 @@ def settle(
     return _settled_round(message, game, ruling, meters, reasons, locked)
 
 
-def held_alone(message: RoundMessage, reason: str) -> dict[str, Any]:
+def held_alone(message: RoundMessage, reason: str) -> Settlement:
     """The settlement of a round that is held for one reason, without judging it."""
     return _settlement(message, "held", held.ordered([reason]))
 
 
-def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> dict[str, Any]:
+def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> Settlement:
     return {
         "round": message.round,
         "table": message.table,
@@ -96,7 +97,7 @@ def voided(
 
 
 def _nothing_accepted(
-    settlement: dict[str, Any], game: Game[Any], meters: Mapping[str, Meter], locked: Locked | None
+    settlement: Settlement, game: Game[Any], meters: Mapping[str, Meter], locked: Locked | None
 ) -> Settled:
     """A void round contributes nothing; what its lock had brought goes back (DECISIONS A51)."""
     link = game.link
@@ -228,8 +229,8 @@ def _forfeit(seat: Seat, outcome: Outcome, game: Game[Any]) -> None:
 
 
 def _entry(
-    game: Game[Any], number: int, hand: str | None, result: str, lines: list[Line], envy: list[dict[str, Any]]
-) -> dict[str, Any]:
+    game: Game[Any], number: int, hand: str | None, result: str, lines: list[Line], envy: list[Envy]
+) -> SeatEntry:
     """A seat of the settlement; what it was paid is every line and every envy (CONTRACT §3)."""
     capped = limit.apply(game.limit_cents, game.limited, lines)
     staked_cents = paid_cents = 0

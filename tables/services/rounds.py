@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import cache
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import msgspec
 from psycopg.sql import Composable
@@ -221,7 +221,7 @@ class _Writer:
                 extra_reasons=pipeline_reasons(item.message, item.table, self.in_force),
             )
             if settled.outcome == "held":
-                self._hold(item.incoming, item.dated.dealt_at, settled.settlement, "")
+                self._hold(item.incoming, item.dated.dealt_at, cast("dict[str, Any]", settled.settlement), "")
                 return
             owed, money, progressives, *_ = books.posting(
                 settled.settlement,
@@ -233,7 +233,7 @@ class _Writer:
             self._hold_crashed(item, traceback.format_exc())
             return
         if self.link and settled.settlement["awards"]:
-            self.link.number_awards(settled.settlement["awards"])
+            self.link.number_awards(cast("list[dict[str, Any]]", settled.settlement["awards"]))
         encoded = encode(settled.settlement)
         sequence = self.journal.post(
             Entry(

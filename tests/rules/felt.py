@@ -17,6 +17,7 @@ from tables.rules import door, floor, settle
 from tables.rules.games import Games, game_of
 from tables.rules.message import RoundMessage
 from tables.rules.settle import Settled
+from tables.rules.settlement import SeatEntry
 from tables.rules.table import TableTerms
 
 # Every irregularity that concerns the whole table, with what its report says beside the code.
@@ -102,14 +103,13 @@ def refused(terms: TableTerms, sent: dict[str, Any]) -> tuple[str, str]:
     return read.code, read.pointer
 
 
-def only_seat(terms: TableTerms, sent: dict[str, Any]) -> dict[str, Any]:
+def only_seat(terms: TableTerms, sent: dict[str, Any]) -> SeatEntry:
     """The settlement of the one seat of a round that is settled or void."""
     settled = play(terms, sent)
     assert settled.outcome in ("settled", "void"), settled.settlement["reasons"]
     (found,) = settled.settlement["seats"]
-    entry: dict[str, Any] = found
-    adds_up(entry)
-    return entry
+    adds_up(found)
+    return found
 
 
 def reasons(terms: TableTerms, sent: dict[str, Any]) -> list[str]:
@@ -119,14 +119,14 @@ def reasons(terms: TableTerms, sent: dict[str, Any]) -> list[str]:
     return found
 
 
-def lines(entry: dict[str, Any]) -> dict[str, tuple[str, str | None, int, int]]:
+def lines(entry: SeatEntry) -> dict[str, tuple[str, str | None, int, int]]:
     """Result, odds, winnings and pay of every line of a seat, by wager."""
     return {
         line["wager"]: (line["result"], line["odds"], line["win_cents"], line["paid_cents"]) for line in entry["lines"]
     }
 
 
-def adds_up(entry: dict[str, Any]) -> None:
+def adds_up(entry: SeatEntry) -> None:
     """What a seat staked and was paid is the sum of its lines and envy."""
     assert entry["staked_cents"] == sum(line["stake_cents"] for line in entry["lines"])
     envy = sum(each["paid_cents"] for each in entry["envy"])

@@ -22,6 +22,7 @@ from tables.rules.floor import Floor, read_floor
 from tables.rules.games import Games
 from tables.rules.message import RoundMessage
 from tables.rules.settle import settle
+from tables.rules.settlement import Settlement
 from tables.rules.table import TableTerms
 from tests.rules.yardstick import slowness
 
@@ -38,7 +39,7 @@ def tables(floor: Floor) -> dict[str, TableTerms]:
     return playable(floor.tables)
 
 
-def played(play: Play, floor: Floor, rounds: int) -> Iterator[tuple[Dealt, dict[str, Any]]]:
+def played(play: Play, floor: Floor, rounds: int) -> Iterator[tuple[Dealt, Settlement]]:
     """Deal, pass the door and settle, with the meters carried along."""
     meters = {code: {level.code: meter.opening(level) for level in link.levels} for code, link in floor.links.items()}
     games = Games(floor.tables)
@@ -77,7 +78,7 @@ def test_irregularities_come_as_often_as_the_rates_say(floor: Floor, tables: dic
 
 
 def test_cards_and_bets_are_as_frequent_as_at_a_table(floor: Floor, tables: dict[str, TableTerms]) -> None:
-    hands: Counter[str] = Counter()
+    hands: Counter[str | None] = Counter()
     results: Counter[str] = Counter()
     wagers: Counter[str] = Counter()
     seats = 0
