@@ -142,7 +142,7 @@ def _canonical(value: Any) -> bytes:
 def _item(
     value: Any, canonical: bytes, raw: bytes, directory: Directory, received_at: datetime, caller: Caller
 ) -> Item:
-    message = door.read(value, directory.terms)
+    message = door.read(value, directory.games)
     if isinstance(message, Refusal):
         table = value.get("table") if isinstance(value, dict) else None
         return Item(message.round, table if isinstance(table, str) else None, refusal=message)

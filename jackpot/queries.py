@@ -8,6 +8,7 @@ from django.db import connection
 
 from accounting.rules.accounts import of_level
 from jackpot.models import Hit, Level, LevelTerms, Link, Meter, ProgressiveEdition
+from jackpot.rules.hits import hit_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,10 +204,11 @@ def last_hits(*, link: str | None = None, before: int | None = None, limit: int 
 
 def hit_by_reference(reference: str) -> Hit | None:
     """A hit by the link's code and its number, such as `ms-mg01-000007`."""
-    link, _, number = reference.rpartition("-")
-    if not (link and number.isascii() and number.isdecimal() and len(number) < 19):
+    named = hit_number(reference)
+    if named is None:
         return None
-    return Hit.objects.filter(link__code=link, number=int(number)).first()
+    link, number = named
+    return Hit.objects.filter(link__code=link, number=number).first()
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,6 @@ def _check_hold(row: tuple[Any, ...]) -> None:
     if table is None or in_force.tables.get(table_id) != message.table:
         raise Difference(where, "table on its stream", message.table, in_force.tables.get(table_id))
     moment = dated(message, received_at, table).moment
-    again = settle(message, in_force.house.terms_of(table, moment), {}).settlement
+    again = settle(message, in_force.house.game(table, moment), {}).settlement
     if encode(again) != bytes(settlement):
         raise Difference(where, "why it is held", encode(again).decode(), bytes(settlement).decode(errors="replace"))

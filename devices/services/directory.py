@@ -9,6 +9,7 @@ from threading import Lock
 from django.conf import settings
 
 from devices.models import Device
+from tables.rules.games import Games
 from tables.rules.table import TableTerms
 from tables.services import terms
 
@@ -42,6 +43,7 @@ class Directory:
     """One reading of tables and devices."""
 
     terms: Mapping[str, TableTerms]
+    games: Games
     addresses: Mapping[str, Address]
     callers: Mapping[bytes, Caller]
     demo_callers: Mapping[bytes, Caller]
@@ -91,6 +93,8 @@ def key_digest(key: str) -> bytes:
 def _read() -> Directory:
     read_at = time.monotonic()
     found = terms.now_in_force()
+    standing = {code: item.terms for code, item in found.items()}
+    before = next(iter(_kept), None)
     callers: dict[bytes, Caller] = {}
     demo_callers: dict[bytes, Caller] = {}
     for device in Device.objects.prefetch_related("tables"):
@@ -99,7 +103,8 @@ def _read() -> Directory:
             if digest is not None:
                 keys[bytes(digest)] = known
     return Directory(
-        terms={code: item.terms for code, item in found.items()},
+        terms=standing,
+        games=Games(standing, before.games if before else None),
         addresses={code: Address(item.table_id, item.stream_id) for code, item in found.items()},
         callers=callers,
         demo_callers=demo_callers,

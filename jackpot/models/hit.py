@@ -3,6 +3,8 @@
 from django.db import models
 from django.db.models import Q
 
+from jackpot.rules.hits import hit_name
+
 
 class Hit(models.Model):
     """One award of a share of a level, locked at detection. Its state is its last step, never a column."""
@@ -38,7 +40,7 @@ class Hit(models.Model):
     @property
     def reference(self) -> str:
         """The link's code and the hit number, derived from the stream alone (CONTRACT §3)."""
-        return f"{self.link.code}-{self.number:06d}"
+        return hit_name(self.link.code, self.number)
 
     def __str__(self) -> str:
         return self.reference

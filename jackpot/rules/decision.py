@@ -10,6 +10,7 @@ from accounting.rules.accounts import Movement
 from accounting.rules.acts import ActRefused, Shape, escaped
 from accounting.rules.moments import is_moment
 from jackpot.rules.meter import Meter
+from jackpot.rules.progressive import MeterRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Decision:
 def done(
     act: Act,
     movements: list[Movement],
-    rows: list[dict[str, Any]],
+    rows: list[MeterRow],
     meters: dict[str, dict[str, Meter]] | None = None,
     changes: list[dict[str, Any]] | None = None,
     steps: list[dict[str, Any]] | None = None,

@@ -74,12 +74,11 @@ def hit_name(link: str, number: int) -> str:
 
 
 def hit_number(name: str) -> tuple[str, int] | None:
-    """The link's code and the number that a hit's name is made of; None where it is no hit's name."""
+    """The link's code and the number that a hit's name is made of, zeros left out or not; None where it is no hit's name."""
     link, _, digits = name.rpartition("-")
     if not (link and digits.isascii() and digits.isdecimal() and len(digits) < 19):
         return None
-    number = int(digits)
-    return (link, number) if hit_name(link, number) == name else None
+    return link, int(digits)
 
 
 def envy_name(table: str, round_: str, seat: int, from_seat: int) -> str:

@@ -7,12 +7,62 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import MILLION, LevelTerms, Meter, contribute, take
 from jackpot.rules.parts import NOTHING, Brought, take_out
 from jackpot.rules.paytable import Row
+
+
+class SeedShown(TypedDict):
+    """Who paid a reset or a top-up, zeros for an award that needed none (DECISIONS A22)."""
+
+    reserve_cents: int
+    house_cents: int
+    overflow_cents: int
+
+
+class Award(TypedDict):
+    """An award of CONTRACT §3; `revenue_cents` is there when overflow became revenue, `hit` names it once it is numbered."""
+
+    order: int
+    seat: int
+    level: str
+    hand: str
+    share_ppm: int
+    meter_before_cents: int
+    paid_cents: int
+    meter_after_cents: int
+    seed: SeedShown
+    revenue_cents: NotRequired[int]
+    hit: NotRequired[str | None]
+
+
+class Envy(TypedDict):
+    """A fixed sum for another seat's hit; `order` is that award's, from the second rules edition on."""
+
+    from_seat: int
+    hand: str
+    paid_cents: int
+    order: NotRequired[int]
+
+
+class MeterRow(TypedDict):
+    """A level before and after an event, fractions as they are after it (DECISIONS A20)."""
+
+    link: str
+    level: str
+    before_cents: int
+    after_cents: int
+    residual_millionths: int
+    contributed_millionths: int
+    reserve_cents: int
+    reserve_residual_millionths: int
+    overflow_cents: int
+    overflow_residual_millionths: int
+    reserve_before_cents: int
+    overflow_before_cents: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,20 +190,20 @@ def _level_taken_back(
     )
 
 
-def awards(link: LinkTerms, meters: dict[str, Meter], hits: Iterable[Hit]) -> list[dict[str, Any]]:
+def awards(link: LinkTerms, meters: dict[str, Meter], hits: Iterable[Hit]) -> list[Award]:
     """Pay the hits in the order given, each on the meter the previous one left (SPEC §6.2-6.4).
 
     `meters` is moved along.  Returns the `awards` of CONTRACT §3; `seed` says who paid the reset or the top-up,
     and `revenue_cents` is there when overflow became revenue.
     """
-    paid: list[dict[str, Any]] = []
+    paid: list[Award] = []
     for order, hit in enumerate(hits, 1):
         code = hit.row.level
         assert code is not None, "only rows that pay a share are hits"
         before = meters[code]
         taken = take(before, link.level[code], hit.row.share_ppm)
         meters[code] = taken.meter
-        award: dict[str, Any] = {
+        award: Award = {
             "order": order,
             "seat": hit.seat,
             "level": code,
@@ -175,7 +225,7 @@ def awards(link: LinkTerms, meters: dict[str, Meter], hits: Iterable[Hit]) -> li
     return paid
 
 
-def envy(hits: Iterable[Hit], seat: int) -> list[dict[str, Any]]:
+def envy(hits: Iterable[Hit], seat: int) -> list[Envy]:
     """The fixed sums a seat earns from the other seats' hits, in their order, each naming its award's (SPEC §6.5)."""
     return [
         {"from_seat": hit.seat, "hand": hit.hand, "paid_cents": hit.row.envy_cents, "order": order}
@@ -190,13 +240,13 @@ def meter_rows(
     after: Mapping[str, Meter],
     stake_cents: int = 0,
     contributed: Mapping[str, int] | None = None,
-) -> list[dict[str, Any]]:
+) -> list[MeterRow]:
     """The `meters` of CONTRACT §3: one row per level, also when nothing was wagered (DECISIONS A20).
 
     What was contributed follows from the stakes, below zero where a lock's were taken back, or is given in millionths of a
     cent by level.
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[MeterRow] = []
     for terms in link.levels:
         was, now = before[terms.code], after[terms.code]
         rows.append(

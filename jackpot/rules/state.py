@@ -12,7 +12,7 @@ from jackpot.rules import link as links
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import Meter
 from jackpot.rules.paytable import ProgressivePaytable
-from jackpot.rules.progressive import meter_rows
+from jackpot.rules.progressive import MeterRow, meter_rows
 
 FILED: Final = "filed"
 OPEN: Final = "open"
@@ -49,7 +49,7 @@ class LinkState:
 
     def rows(
         self, after: Mapping[str, Meter], moment: int, contributed: Mapping[str, int] | None = None
-    ) -> list[dict[str, Any]]:
+    ) -> list[MeterRow]:
         """The link's meter rows of an act: as they are here before, `after` behind it, and what it contributed, by level."""
         return meter_rows(self.terms.at(moment), self.meters, self.meters | dict(after), contributed=contributed)
 

@@ -10,6 +10,7 @@ from accounting.rules.moments import nanoseconds
 from jackpot.rules.decision import Act, Decision, done
 from jackpot.rules.definition import MOST_CENTS, DefinitionRefused
 from jackpot.rules.link import misfit
+from jackpot.rules.progressive import MeterRow
 from jackpot.rules.state import LinkState
 from tables.rules import floor
 from tables.rules.house import House, TableState
@@ -73,16 +74,12 @@ def change_terms(act: Act, house: House) -> Decision:
     """What is named counts from now on, what is not named stays (DECISIONS A55)."""
     payload = TABLE_TERMS.read(act.payload)
     table = house.table(act.subject)
-    terms = table.terms.at(nanoseconds(act.at))
-    changed = floor.table_definition(terms) | {
-        key: payload[key] for key in ("minimum_cents", "maximum_cents") if key in payload
-    }
-    changed["terms"] = changed["terms"] | payload.get("terms", {})
     try:
-        floor.table_terms(changed, {}, house.editions)
+        floor.changed_terms(table.terms.at(nanoseconds(act.at)), payload, house.editions)
     except DefinitionRefused as refused:
         raise ActRefused("invalid_value", f"/payload/{_named(refused.path, payload)}", refused.detail) from None
-    change = {"what": "table.terms", "table": table.code, "definition": changed, "counts_from": act.at}
+    # Only what is named: a term that comes with a later version is then as if this change had never spoken of it.
+    change = {"what": "table.terms", "table": table.code, "changed": dict(payload), "counts_from": act.at}
     return done(act, [], rows_of(table, house, act.at), changes=[change])
 
 
@@ -128,7 +125,7 @@ def _moved(act: Act, table: TableState, link: LinkState, to: str | None) -> Deci
     return done(act, [], link.rows({}, nanoseconds(act.at)), changes=[change])
 
 
-def rows_of(table: TableState, house: House, at: str) -> list[dict[str, Any]]:
+def rows_of(table: TableState, house: House, at: str) -> list[MeterRow]:
     """The meter rows of the link that a table is on at a moment, none moved; none where it is on no link."""
     moment = nanoseconds(at)
     link = house.link_of(table, moment)

@@ -3,12 +3,13 @@
 Both are functions of the settlement alone, so an auditor can derive every ledger row of a round from its settlement.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from accounting.rules.accounts import Movement, inventory, of_level
 from jackpot.rules.meter import MILLION
-from jackpot.rules.progressive import LevelMovement
+from jackpot.rules.progressive import Award, LevelMovement
+from tables.rules.settlement import Settlement
 
 
 class PayoutLine(NamedTuple):
@@ -36,7 +37,7 @@ class Posting(NamedTuple):
 
 
 def posting(
-    settlement: Mapping[str, Any],
+    settlement: Settlement,
     *,
     base_wagers: frozenset[str],
     contributions: Iterable[LevelMovement],
@@ -113,7 +114,7 @@ def contributed(link: str, contributions: Iterable[LevelMovement]) -> Iterable[M
                 yield Movement(of_level(link, level.level, kind), "contribution_expense", -cents, "void")
 
 
-def _award(link: str, award: Mapping[str, Any]) -> Iterable[Movement]:
+def _award(link: str, award: Award) -> Iterable[Movement]:
     liability, reserve, overflow = (
         of_level(link, award["level"], kind) for kind in ("liability", "reserve", "overflow")
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from accounting.rules import edition as editions
 from accounting.rules.acts import Shape
@@ -21,6 +21,7 @@ from jackpot.rules.parts import Brought
 from jackpot.rules.progressive import LevelMovement
 from tables.rules import acts, books, installing, locking, payouts, round_acts
 from tables.rules.books import PayoutLine, Posting
+from tables.rules.game import Game
 from tables.rules.house import (
     HELD,
     NOTHING_BROUGHT,
@@ -33,6 +34,7 @@ from tables.rules.house import (
 from tables.rules.locking import Lock, decide_lock
 from tables.rules.message import RoundMessage
 from tables.rules.settle import Settled, settle, voided
+from tables.rules.settlement import Settlement
 from tables.rules.table import TableTerms
 
 NO_HITS: Final[list[HitState]] = []
@@ -74,7 +76,7 @@ def decide_result(
         link = house.link_of(table, moment)
     else:
         moment, link = lock.counts_at, house.links[lock.link]
-    terms = house.terms_on(table, moment, link)
+    game = house.game_on(table, moment, link)
     reasons = []
     if link is not None and not link.is_open(moment) and any("progressive" in seat.wagers for seat in message.seats):
         reasons.append("link_not_open")
@@ -83,8 +85,8 @@ def decide_result(
     if lock is not None and lock.stakes != stakes(message):
         reasons.append("lock_mismatch")
     locked = lock.put_in if lock is not None else None
-    settled = settle(message, terms, link.meters if link else {}, reasons, override, locked)
-    return _decided(message, settled, terms, house, edition, lock)
+    settled = settle(message, game, link.meters if link else {}, reasons, override, locked)
+    return _decided(message, settled, game, house, edition, lock)
 
 
 def decide_void_of_held(cause: Result, house: House, edition: int = editions.CURRENT) -> RoundDecision:
@@ -96,9 +98,9 @@ def decide_void_of_held(cause: Result, house: House, edition: int = editions.CUR
         link = house.link_of(table, moment)
     else:
         moment, link = lock.counts_at, house.links[lock.link]
-    terms = house.terms_on(table, moment, link)
-    settled = voided(message, terms, link.meters if link else {}, lock.put_in if lock is not None else None)
-    return _decided(message, settled, terms, house, edition, lock)
+    game = house.game_on(table, moment, link)
+    settled = voided(message, game, link.meters if link else {}, lock.put_in if lock is not None else None)
+    return _decided(message, settled, game, house, edition, lock)
 
 
 def stakes(message: RoundMessage) -> dict[int, int]:
@@ -107,7 +109,7 @@ def stakes(message: RoundMessage) -> dict[int, int]:
 
 
 def _decided(
-    message: RoundMessage, settled: Settled, terms: TableTerms, house: House, edition: int, lock: LockState | None
+    message: RoundMessage, settled: Settled, game: Game[Any], house: House, edition: int, lock: LockState | None
 ) -> RoundDecision:
     settlement = settled.settlement
     key = (message.table, message.round)
@@ -115,8 +117,8 @@ def _decided(
         as_first_written(settlement)
     if settled.outcome == HELD:
         held = RoundState(HELD, settlement["reasons"], message)
-        return RoundDecision(HELD, settlement, key=key, round=held, terms=terms)
-    link = terms.link
+        return RoundDecision(HELD, _result(settlement), key=key, round=held, terms=game.table)
+    link = game.link
     if link is not None:
         number = house.links[link.code].next_hit
         for award in settlement["awards"]:
@@ -124,24 +126,29 @@ def _decided(
             number += 1
     posting = books.posting(
         settlement,
-        base_wagers=terms.rules.base,
+        base_wagers=game.base,
         contributions=settled.movements,
         link=link.code if link else None,
     )
     return RoundDecision(
         settled.outcome,
-        settlement,
+        _result(settlement),
         posting.movements,
         {link.code: settled.meters} if link else {},
         key=key,
         round=_left(settled, posting, link.code if link else None, lock) if house.remembers or lock else None,
         hits=_hits(settlement, link.code) if link and settlement["awards"] else NO_HITS,
-        terms=terms,
+        terms=game.table,
         link=link.code if link else None,
         payouts=posting.payouts,
         progressives=posting.progressives,
         contributions=settled.movements,
     )
+
+
+def _result(settlement: Settlement) -> dict[str, Any]:
+    """A settlement as the result of a decision: the same object, of which nothing is known but that it is JSON."""
+    return cast("dict[str, Any]", settlement)
 
 
 def _left(settled: Settled, posting: Posting, link: str | None, lock: LockState | None) -> RoundState:
@@ -162,7 +169,7 @@ def _left(settled: Settled, posting: Posting, link: str | None, lock: LockState 
         brought=brought,
         stakes_cents=posting.stakes_cents,
         pays_cents=posting.pays_cents,
-        hits=tuple(award["hit"] for award in settlement["awards"]),
+        hits=tuple(award["hit"] or "" for award in settlement["awards"]),
     )
 
 
@@ -173,14 +180,14 @@ def _both(lock: Brought | None, result: Brought) -> Brought:
     return Brought(*(one + other for one, other in zip(lock, result, strict=True)))
 
 
-def _hits(settlement: Mapping[str, Any], link: str) -> list[HitState]:
+def _hits(settlement: Settlement, link: str) -> list[HitState]:
     """The hits of a round with the envy that each earned its neighbours."""
     table, round_ = settlement["table"], settlement["round"]
     found: dict[int, HitState] = {}
     for award in settlement["awards"]:
         seed = award["seed"]
         found[award["seat"]] = HitState(
-            award["hit"],
+            award["hit"] or "",
             link,
             award["level"],
             table,
@@ -196,7 +203,7 @@ def _hits(settlement: Mapping[str, Any], link: str) -> list[HitState]:
     return list(found.values())
 
 
-def as_first_written(settlement: dict[str, Any]) -> None:
+def as_first_written(settlement: Settlement) -> None:
     """A settlement in the bytes of the first rules edition: lines did not name their row, nor envy its award."""
     for seat in settlement["seats"]:
         for line in seat["lines"]:

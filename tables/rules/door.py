@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from tables.rules.game import Game
+from tables.rules.games import Games
 from tables.rules.irregularities import CODES, POSITIONS
 from tables.rules.message import Dealing, Irregularity, RoundMessage, Seat, instant
-from tables.rules.table import TableTerms
 
 LONGEST_REFERENCE: Final = 64
 
@@ -111,23 +111,23 @@ def parse(raw: bytes | str) -> Any:
     return value
 
 
-def read(value: object, tables: Mapping[str, TableTerms]) -> RoundMessage | Refusal:
-    """The message that a JSON value is, or the refusal of its first fault.
+def read(value: object, games: Games) -> RoundMessage | Refusal:
+    """The message that a JSON value is, or the refusal of its first fault; `games` are those of the tables of this house.
 
     What `read` returns can be settled or held without looking at the value again.
     """
     if type(value) is not dict:
         return Refusal("invalid_json", "", None)
     try:
-        return _message(value, tables)
+        return _message(value, games)
     except Fault as fault:
         reference = value.get("round")
         return Refusal(fault.code, fault.pointer, reference if isinstance(reference, str) else None)
 
 
-def _message(value: dict[str, Any], tables: Mapping[str, TableTerms]) -> RoundMessage:
+def _message(value: dict[str, Any], games: Games) -> RoundMessage:
     if not MESSAGE_KEYS.issuperset(value):
-        known = MESSAGE_KEYS | RESULT if _posts_results(value, tables) else MESSAGE_KEYS
+        known = MESSAGE_KEYS | RESULT if _posts_results(value, games) else MESSAGE_KEYS
         if not known.issuperset(value):
             raise _unknown(value, known, "")
     reference = _required(value, "round", "")
@@ -136,10 +136,9 @@ def _message(value: dict[str, Any], tables: Mapping[str, TableTerms]) -> RoundMe
     code = _required(value, "table", "")
     if type(code) is not str:
         raise Fault("invalid_value", "/table")
-    table = tables.get(code)
-    if table is None:
+    game = games.get(code)
+    if game is None:
         raise Fault("unknown_table", "/table")
-    game = table.rules
     dealt_at = _required(value, "dealt_at", "")
     if type(dealt_at) is not str or not _is_instant(dealt_at):
         raise Fault("invalid_value", "/dealt_at")
@@ -167,11 +166,11 @@ def _message(value: dict[str, Any], tables: Mapping[str, TableTerms]) -> RoundMe
     return RoundMessage(reference, code, dealt_at, dealing, community, seats, dealer, irregularities, sequence, result)
 
 
-def _posts_results(value: dict[str, Any], tables: Mapping[str, TableTerms]) -> bool:
+def _posts_results(value: dict[str, Any], games: Games) -> bool:
     """Whether the table's game is settled from a posted result; for any other game `result` is an unknown key."""
     code = value.get("table")
-    table = tables.get(code) if type(code) is str else None
-    return table is not None and bool(table.rules.results)
+    game = games.get(code) if type(code) is str else None
+    return game is not None and bool(game.results)
 
 
 def _result(value: dict[str, Any], allowed: Collection[str], at: str) -> str:

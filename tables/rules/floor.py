@@ -270,6 +270,19 @@ def read_terms(value: object, path: str = "") -> Terms:
     )
 
 
+def changed_terms(
+    terms: TableTerms, changed: Mapping[str, Any], editions: Mapping[str, Edition] | None = None
+) -> TableTerms:
+    """A table's terms with its bounds and terms changed as named, the others as they are (DECISIONS A55).
+
+    FloorRefused names the key at fault.
+    """
+    definition = table_definition(terms)
+    definition |= {key: changed[key] for key in ("minimum_cents", "maximum_cents") if key in changed}
+    definition["terms"] |= changed.get("terms", {})
+    return table_terms(definition, {}, editions)
+
+
 def table_definition(terms: TableTerms) -> dict[str, Any]:
     """A table in the keys of the floor file, its link left out: which link it is on has a moment of its own."""
     return {

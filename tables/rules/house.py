@@ -23,6 +23,8 @@ from jackpot.rules.paytable import ProgressivePaytable, builtin
 from jackpot.rules.progressive import Locked
 from jackpot.rules.state import LinkState, filed, opened
 from tables.rules import floor
+from tables.rules.game import Game
+from tables.rules.games import Games, game_of
 from tables.rules.message import RoundMessage
 from tables.rules.paytables import Edition
 from tables.rules.table import TableTerms
@@ -59,7 +61,7 @@ class TableState:
         since = nanoseconds(change["counts_from"])
         match change["what"]:
             case "table.terms":
-                terms = floor.table_terms(change["definition"], {}, editions)
+                terms = floor.changed_terms(self.terms.at(since), change["changed"], editions)
                 self.terms.add(replace(terms, edition=len(self.terms) + 1), since)
             case "table.state":
                 self.opens.add(change["open"], since)
@@ -156,12 +158,12 @@ class House:
     editions: Mapping[str, Edition] | None = None
     """The base and side-wager editions that terms may name; None: the built-in ones."""
     remembers: bool = True
-    _composed: dict[tuple[int, int], TableTerms] = field(default_factory=dict)
+    _games: dict[tuple[int, int], Game[Any]] = field(default_factory=dict)
 
     @cached_property
-    def doors(self) -> Mapping[str, TableTerms]:
+    def doors(self) -> Games:
         """What a message is read by at the door: of each table its game, which never changes."""
-        return {code: table.terms.at(ALWAYS) for code, table in self.tables.items()}
+        return Games({code: table.terms.at(ALWAYS) for code, table in self.tables.items()})
 
     def link_of(self, table: TableState, moment: int) -> LinkState | None:
         """The link that a table is on at a moment."""
@@ -177,22 +179,24 @@ class House:
         """Whether a lock of the link waits for a result that is decided; a held one is not (DECISIONS A65)."""
         return any(lock.link == link and lock.state == LOCKED for lock in self.locks.values())
 
-    def terms_of(self, table: TableState, moment: int) -> TableTerms:
-        """A table's terms with those of its link, both as they count at a moment."""
-        return self.terms_on(table, moment, self.link_of(table, moment))
+    def game(self, table: TableState, moment: int) -> Game[Any]:
+        """The game as a table plays it at a moment, with the link that it is on then."""
+        return self.game_on(table, moment, self.link_of(table, moment))
 
-    def terms_on(self, table: TableState, moment: int, link: LinkState | None) -> TableTerms:
-        """A table's terms as they count at a moment, with those of a link."""
+    def game_on(self, table: TableState, moment: int, link: LinkState | None) -> Game[Any]:
+        """The game as a table plays it on a link, by the terms of both as they count at a moment."""
         terms = table.terms.at(moment)
-        if link is None:
-            return terms
-        links = link.terms.at(moment)
+        links = None if link is None else link.terms.at(moment)
         # Editions are kept by the states above for as long as this house, so their ids stay theirs.
         key = (id(terms), id(links))
-        found = self._composed.get(key)
+        found = self._games.get(key)
         if found is None:
-            found = self._composed[key] = on_link(terms, links)
+            found = self._games[key] = game_of(on_link(terms, links))
         return found
+
+    def terms_of(self, table: TableState, moment: int) -> TableTerms:
+        """A table's terms with those of its link, both as they count at a moment."""
+        return self.game(table, moment).table
 
     def table(self, subject: str) -> TableState:
         """The table an act is about; ActRefused `unknown_subject` where there is none."""

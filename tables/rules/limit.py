@@ -6,11 +6,17 @@ The limit is on winnings; stakes are returned outside it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import TypedDict
 
 from tables.rules.lines import Line
 
-Limit = dict[str, Any]
+
+class Limit(TypedDict):
+    """The limit of a hand, in cents: what was won without it, and what it withheld."""
+
+    limit_cents: int
+    uncapped_win_cents: int
+    withheld_cents: int
 
 
 def shared(limit_cents: int, wins_cents: Sequence[int]) -> list[int]:

@@ -7,12 +7,22 @@ for fixed sums and for shares of a level, where the stake is gone (SPEC §3).  A
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from jackpot.rules.paytable import RANKS, Row
 from jackpot.rules.progressive import odds_text
 
-Line = dict[str, Any]
+
+class Line(TypedDict):
+    """What became of one wager; `row` names the paytable row that pays it."""
+
+    wager: str
+    stake_cents: int
+    result: str
+    odds: str | None
+    win_cents: int
+    paid_cents: int
+    row: NotRequired[str]
 
 
 class Pay:

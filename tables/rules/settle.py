@@ -1,4 +1,4 @@
-"""Settling a round: from a message, a table's terms and the meters to a settlement (SPEC §5-§8, CONTRACT §3).
+"""Settling a round: from a message, the game as its table plays it and the meters to a settlement (SPEC §5-§8, CONTRACT §3).
 
 The order is always the same: irregularities, held reasons, contributions, then the seats from the dealer's right to his
 left - which is descending seat number - with their awards, then envy.
@@ -13,13 +13,13 @@ from typing import Any
 
 from jackpot.rules import progressive
 from jackpot.rules.meter import Meter
-from jackpot.rules.progressive import Hit, LevelMovement, Locked
+from jackpot.rules.progressive import Envy, Hit, LevelMovement, Locked
 from tables.rules import held, irregularities, limit
 from tables.rules.game import PROGRESSIVE, Game, Outcome
 from tables.rules.irregularities import Ruling
 from tables.rules.lines import Line, lost, returned, won
 from tables.rules.message import RoundMessage, Seat
-from tables.rules.table import TableTerms
+from tables.rules.settlement import SeatEntry, Settlement
 
 SEAT_NUMBER = attrgetter("seat")
 
@@ -34,14 +34,14 @@ class Settled:
     """
 
     outcome: str
-    settlement: dict[str, Any]
+    settlement: Settlement
     meters: dict[str, Meter]
     movements: tuple[LevelMovement, ...]
 
 
 def settle(
     message: RoundMessage,
-    table: TableTerms,
+    game: Game[Any],
     meters: Mapping[str, Meter],
     extra_reasons: Iterable[str] = (),
     override: Collection[str] = (),
@@ -53,7 +53,6 @@ def settle(
     processing_error); they take their printed place among the others. `override` are those that people have looked into:
     where no other applies the round is settled and its `reasons` name them (DECISIONS A66, A67).
     """
-    game = table.rules
     ruling = irregularities.judge(message.irregularities, game.misdeal_voids, game.void_the_round)
     found = held.reasons(message, game, ruling)
     found.update(extra_reasons)
@@ -67,12 +66,12 @@ def settle(
     return _settled_round(message, game, ruling, meters, reasons, locked)
 
 
-def held_alone(message: RoundMessage, reason: str) -> dict[str, Any]:
+def held_alone(message: RoundMessage, reason: str) -> Settlement:
     """The settlement of a round that is held for one reason, without judging it."""
     return _settlement(message, "held", held.ordered([reason]))
 
 
-def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> dict[str, Any]:
+def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> Settlement:
     return {
         "round": message.round,
         "table": message.table,
@@ -86,10 +85,9 @@ def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> dict
 
 
 def voided(
-    message: RoundMessage, table: TableTerms, meters: Mapping[str, Meter], locked: Locked | None = None
+    message: RoundMessage, game: Game[Any], meters: Mapping[str, Meter], locked: Locked | None = None
 ) -> Settled:
     """A held round that people call off: every stake back, whatever the wager is called (DECISIONS A68)."""
-    game = table.rules
     settlement = _settlement(message, "void", ["voided"])
     settlement["seats"] = [
         _entry(game, seat.seat, None, "void", _every_stake_back(seat, game), [])
@@ -99,7 +97,7 @@ def voided(
 
 
 def _nothing_accepted(
-    settlement: dict[str, Any], game: Game[Any], meters: Mapping[str, Meter], locked: Locked | None
+    settlement: Settlement, game: Game[Any], meters: Mapping[str, Meter], locked: Locked | None
 ) -> Settled:
     """A void round contributes nothing; what its lock had brought goes back (DECISIONS A51)."""
     link = game.link
@@ -231,8 +229,8 @@ def _forfeit(seat: Seat, outcome: Outcome, game: Game[Any]) -> None:
 
 
 def _entry(
-    game: Game[Any], number: int, hand: str | None, result: str, lines: list[Line], envy: list[dict[str, Any]]
-) -> dict[str, Any]:
+    game: Game[Any], number: int, hand: str | None, result: str, lines: list[Line], envy: list[Envy]
+) -> SeatEntry:
     """A seat of the settlement; what it was paid is every line and every envy (CONTRACT §3)."""
     capped = limit.apply(game.limit_cents, game.limited, lines)
     staked_cents = paid_cents = 0

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
 
 from jackpot.rules.link import LinkTerms
 from tables.rules.paytables import Edition
-
-if TYPE_CHECKING:
-    from tables.rules.game import Game
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +42,3 @@ class TableTerms:
     paytables: Mapping[str, Edition]
     terms: Terms = field(default_factory=Terms)
     edition: int = 1
-
-    @cached_property
-    def rules(self) -> Game[Any]:
-        """The game as this table plays it, prepared when it is first needed."""
-        # Games are made from tables, so the registry can only be asked when both exist.
-        from tables.rules.games import GAMES
-
-        return GAMES[self.game](self)

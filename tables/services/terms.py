@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from accounting.queries import Documented, documented, the_property
+from accounting.rules.dated import ALWAYS
 from accounting.rules.edition import FIRST
 from accounting.rules.events import INSTALLED, TERMS
 from accounting.services.ledger import account_ids
@@ -127,13 +128,13 @@ class Standing:
 
 
 def now_in_force() -> dict[str, Standing]:
-    """Every table by its code, with what messages are read by; the stream is the one its next message belongs on."""
+    """Every table by its code, with what messages are read by: its game, which never changes, and where its next belongs."""
     found = {}
     for stream_id, version, tables in _streams():
-        doors = of_stream(stream_id, version).house.doors
+        known = of_stream(stream_id, version).house.tables
         for code, table_id in tables:
-            if code in doors:
-                found[code] = Standing(table_id, stream_id, doors[code])
+            if code in known:
+                found[code] = Standing(table_id, stream_id, known[code].terms.at(ALWAYS))
     return found
 
 

@@ -13,6 +13,7 @@ from jackpot.rules.meter import Meter, opening
 from tables.rules import door
 from tables.rules.door import Refusal
 from tables.rules.floor import Floor, read_floor
+from tables.rules.games import Games
 from tables.rules.message import RoundMessage
 from tables.rules.settle import Settled, settle
 
@@ -25,6 +26,7 @@ class House:
 
     def __init__(self, floor: Floor) -> None:
         self.floor = floor
+        self.games = Games(floor.tables)
 
     @staticmethod
     def seat(number: int, cards: str, *streets: int, ante: int = 1000, folded: str | None = None, **wagers: int) -> Any:
@@ -59,7 +61,7 @@ class House:
 
     def read(self, value: object) -> RoundMessage | Refusal:
         """What the door makes of a value."""
-        return door.read(value, self.floor.tables)
+        return door.read(value, self.games)
 
     def settle(self, value: dict[str, Any], meters: Mapping[str, Meter] | None = None, **extra: Any) -> Settled:
         """Settle a message that the door lets in; meters as opened unless given."""
@@ -68,7 +70,7 @@ class House:
         table = self.floor.tables[message.table]
         if meters is None:
             meters = {level.code: opening(level) for level in table.link.levels} if table.link else {}
-        return settle(message, table, meters, **extra)
+        return settle(message, self.games[message.table], meters, **extra)
 
     def entries(self, value: dict[str, Any], meters: Mapping[str, Meter] | None = None) -> dict[int, Any]:
         """The seats of a settled round, by number, with their lines by wager."""

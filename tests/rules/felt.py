@@ -14,8 +14,10 @@ from jackpot.rules.meter import Meter
 from jackpot.rules.meter import opening as opening_meter
 from jackpot.rules.paytable import builtin as progressive_editions
 from tables.rules import door, floor, settle
+from tables.rules.games import Games, game_of
 from tables.rules.message import RoundMessage
 from tables.rules.settle import Settled
+from tables.rules.settlement import SeatEntry
 from tables.rules.table import TableTerms
 
 # Every irregularity that concerns the whole table, with what its report says beside the code.
@@ -87,28 +89,27 @@ def message(*seats: dict[str, Any], community: str = "", dealer: str = "", **mor
 
 def play(terms: TableTerms, sent: dict[str, Any], meters: Mapping[str, Meter] | None = None) -> Settled:
     """Settle a message; it must pass the door."""
-    read = door.read(json.loads(json.dumps(sent)), {terms.code: terms})
+    read = door.read(json.loads(json.dumps(sent)), Games({terms.code: terms}))
     assert isinstance(read, RoundMessage), read
     if meters is None:
         meters = {level.code: opening_meter(level) for level in terms.link.levels} if terms.link else {}
-    return settle.settle(read, terms, meters)
+    return settle.settle(read, game_of(terms), meters)
 
 
 def refused(terms: TableTerms, sent: dict[str, Any]) -> tuple[str, str]:
     """The code and the pointer of a message that is refused at the door."""
-    read = door.read(json.loads(json.dumps(sent)), {terms.code: terms})
+    read = door.read(json.loads(json.dumps(sent)), Games({terms.code: terms}))
     assert isinstance(read, door.Refusal), "the door let it in"
     return read.code, read.pointer
 
 
-def only_seat(terms: TableTerms, sent: dict[str, Any]) -> dict[str, Any]:
+def only_seat(terms: TableTerms, sent: dict[str, Any]) -> SeatEntry:
     """The settlement of the one seat of a round that is settled or void."""
     settled = play(terms, sent)
     assert settled.outcome in ("settled", "void"), settled.settlement["reasons"]
     (found,) = settled.settlement["seats"]
-    entry: dict[str, Any] = found
-    adds_up(entry)
-    return entry
+    adds_up(found)
+    return found
 
 
 def reasons(terms: TableTerms, sent: dict[str, Any]) -> list[str]:
@@ -118,14 +119,14 @@ def reasons(terms: TableTerms, sent: dict[str, Any]) -> list[str]:
     return found
 
 
-def lines(entry: dict[str, Any]) -> dict[str, tuple[str, str | None, int, int]]:
+def lines(entry: SeatEntry) -> dict[str, tuple[str, str | None, int, int]]:
     """Result, odds, winnings and pay of every line of a seat, by wager."""
     return {
         line["wager"]: (line["result"], line["odds"], line["win_cents"], line["paid_cents"]) for line in entry["lines"]
     }
 
 
-def adds_up(entry: dict[str, Any]) -> None:
+def adds_up(entry: SeatEntry) -> None:
     """What a seat staked and was paid is the sum of its lines and envy."""
     assert entry["staked_cents"] == sum(line["stake_cents"] for line in entry["lines"])
     envy = sum(each["paid_cents"] for each in entry["envy"])

@@ -19,11 +19,11 @@ from jackpot.rules.decision import Decision, read_act
 from jackpot.rules.meter import MILLION, opening
 from jackpot.rules.parts import PARTS, account, held
 from tables.rules import door, lock
-from tables.rules.deciding import SHAPES, Result, decide
+from tables.rules.deciding import SHAPES, Result, RoundDecision, decide
 from tables.rules.floor import read_floor
 from tables.rules.house import House, house_of
 from tables.rules.lock import LockMessage
-from tables.rules.locking import Lock
+from tables.rules.locking import Lock, LockDecision
 from tables.rules.message import RoundMessage
 
 FLOOR: Final = (Path(__file__).parents[1] / "acceptance" / "floors" / "acts.toml").read_text("utf-8")
@@ -100,26 +100,24 @@ class History:
             return -sum(sum(each) for each in lock.brought.values()) if lock else 0
         if line.get("act") == "round.void" and left is not None and left.outcome == "settled":
             return -sum(sum(each) for _, each in left.brought)
-        if decision.outcome == "locked":
+        if not isinstance(decision, LockDecision | RoundDecision) or decision.link is None:
+            return 0
+        if isinstance(decision, LockDecision):
             stakes_cents = sum(seat["wagers"]["progressive"] for seat in line["seats"])
-            moment, link = nanoseconds(line["locked_at"]), decision.link
-        elif decision.outcome in ("settled", "void"):
+            moment = nanoseconds(line["locked_at"])
+        else:
             lines = [each for seat in decision.result["seats"] for each in seat["lines"]]
-            stakes_cents = sum(
-                each["stake_cents"] for each in lines if each["wager"] == "progressive" and each["result"] != "void"
+            standing = [each for each in lines if each["wager"] == "progressive" and each["result"] != "void"]
+            stakes_cents = sum(each["stake_cents"] for each in standing)
+            posted = left.message if left is not None and left.message is not None else None
+            sent = line.get("payload", line).get("dealt_at") or line.get("payload", {}).get("message", {}).get(
+                "dealt_at"
             )
-            link = decision.link
+            moment = nanoseconds(sent or (posted.dealt_at if posted is not None else ""))
             if lock is not None and lock.state == "locked":
                 stakes_cents -= sum(lock.stakes.values())
                 moment = lock.counts_at
-            elif stakes_cents:
-                message = line.get("payload", line).get("message") or (left.message if left else line)
-                moment = nanoseconds(message["dealt_at"] if isinstance(message, dict) else message.dealt_at)
-        else:
-            return 0
-        if not stakes_cents:
-            return 0
-        terms = self.house.links[link].terms.at(moment)
+        terms = self.house.links[decision.link].terms.at(moment)
         return sum(stakes_cents * (level.rate_ppm + level.reserve_ppm) for level in terms.levels)
 
     def check(self, line: dict[str, Any], decision: Decision, before: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from tables.rules.boston_5_stud import Boston5Stud, Dealer
 from tables.rules.cards import DECK
+from tables.rules.games import game_of
 from tables.rules.message import Seat
 from tables.rules.table import TableTerms
 from tests.rules.felt import (
@@ -276,7 +277,7 @@ def test_two_royals_can_be_and_the_progressive_pays_both() -> None:
 
 def test_the_optional_bonus_over_all_first_three_cards(terms: TableTerms) -> None:
     """22,100 threes: 48 straight flushes, 52 threes, 720 straights, 1,096 flushes, 3,744 pairs."""
-    game = terms.rules
+    game = game_of(terms)
     assert isinstance(game, Boston5Stud)
     won = dict.fromkeys((40, 25, 6, 3, 1, 0), 0)
     for three in combinations(sorted(DECK), 3):

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tables.rules.craps import POINTS, WAGERS, decided
+from tables.rules.games import game_of
 from tables.rules.table import TableTerms
 from tests.rules.felt import lines, message, only_seat, reasons, refused, seat, table
 
@@ -127,7 +128,7 @@ def test_what_is_held(terms: TableTerms, result: str | None, wager: str, expecte
 
 
 def test_every_wager_is_offered_and_paid(terms: TableTerms) -> None:
-    assert terms.rules.offered == set(WAGERS)
+    assert game_of(terms).offered == set(WAGERS)
     assert len(WAGERS) == 4 + 4 * 6 + 1
     for result in ("7:1-1", "come_out:7-1", "come_out:0-1", "3-4", "6:34"):
         assert refused(terms, roll(result, **{"pass": 500})) == ("invalid_value", "/result")

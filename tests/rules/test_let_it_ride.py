@@ -136,6 +136,7 @@ def test_the_limit_is_on_the_bets_alone_and_shared_among_them(terms: TableTerms)
 def test_a_greater_approved_limit_is_a_term() -> None:
     terms = table("let-it-ride", PAYTABLES, terms={"payout_limit_cents": 7_500_000})
     entry = only_seat(terms, at_seat_one("As Ks Qs", "Js Ts", bet_one=10_000, bet_two=10_000, bet_three=10_000))
+    assert entry["limit"] is not None
     assert entry["limit"]["limit_cents"] == 7_500_000
     assert entry["paid_cents"] == 7_500_000 + 30_000
     with pytest.raises(DefinitionRefused, match=r"terms\.payout_limit_cents"):

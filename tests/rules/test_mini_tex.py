@@ -12,6 +12,7 @@ import pytest
 from jackpot.rules.definition import DefinitionRefused
 from tables.rules import hands
 from tables.rules.cards import DECK
+from tables.rules.games import game_of
 from tables.rules.irregularities import NOTHING_WRONG
 from tables.rules.message import Dealing, RoundMessage
 from tables.rules.mini_tex import MiniTex, pocket_hand
@@ -98,7 +99,7 @@ def test_the_best_three_of_five_against_the_dealer(
 
 
 def test_the_best_hand_is_the_best_of_the_nine_that_use_an_own_card(terms: TableTerms) -> None:
-    game = terms.rules
+    game = game_of(terms)
     assert isinstance(game, MiniTex)
     shuffled = Random(36)
     deck = sorted(DECK)

@@ -10,6 +10,7 @@ import pytest
 
 from jackpot.rules.definition import DefinitionRefused
 from tables.rules.cards import DECK
+from tables.rules.games import game_of
 from tables.rules.red_dog import RedDog, hand_of, spread
 from tables.rules.table import TableTerms
 from tests.rules.felt import (
@@ -171,7 +172,7 @@ def test_no_link_fits_and_any_number_of_decks_does() -> None:
 
 def test_the_edge_on_one_deck_is_the_published_one() -> None:
     """Every third card to every first two, raising from a spread of seven: 3.155 % of the wager."""
-    game = table("red-dog", PAYTABLES).rules
+    game = game_of(table("red-dog", PAYTABLES))
     assert isinstance(game, RedDog)
     won = rounds = 0
     for cards in permutations(sorted(DECK), 3):

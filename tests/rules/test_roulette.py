@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from jackpot.rules.definition import DefinitionRefused
+from tables.rules.games import game_of
 from tables.rules.roulette import ON_DOUBLE_ZERO, ON_SINGLE_ZERO, Roulette
 from tables.rules.table import TableTerms
 from tests.rules.felt import five_card_link, lines, message, only_seat, play, reasons, refused, report, seat, table
@@ -91,7 +92,7 @@ def test_the_layout_counts_its_wagers() -> None:
 def test_every_wager_names_its_numbers_and_has_the_edge_of_the_wheel() -> None:
     """2/38 on a double zero but for the five and the seven numbers (3/38), 1/37 on a single one."""
     for code, zeros in (("ro-00-seven", 2), ("ro-0", 1)):
-        game = table("roulette", {"base": code}).rules
+        game = game_of(table("roulette", {"base": code}))
         assert isinstance(game, Roulette)
         wheel = [number for number in WHEEL if zeros == 2 or number != "00"]
         for wager in game.offered:

@@ -19,8 +19,10 @@ from devices.simulator.table import Dealt
 from jackpot.rules import meter
 from tables.rules import door
 from tables.rules.floor import Floor, read_floor
+from tables.rules.games import Games
 from tables.rules.message import RoundMessage
 from tables.rules.settle import settle
+from tables.rules.settlement import Settlement
 from tables.rules.table import TableTerms
 from tests.rules.yardstick import slowness
 
@@ -37,15 +39,16 @@ def tables(floor: Floor) -> dict[str, TableTerms]:
     return playable(floor.tables)
 
 
-def played(play: Play, floor: Floor, rounds: int) -> Iterator[tuple[Dealt, dict[str, Any]]]:
+def played(play: Play, floor: Floor, rounds: int) -> Iterator[tuple[Dealt, Settlement]]:
     """Deal, pass the door and settle, with the meters carried along."""
     meters = {code: {level.code: meter.opening(level) for level in link.levels} for code, link in floor.links.items()}
+    games = Games(floor.tables)
     for dealt in islice(play.deals(), rounds):
-        message = door.read(door.parse(json.dumps(dealt.message)), floor.tables)
+        message = door.read(door.parse(json.dumps(dealt.message)), games)
         assert isinstance(message, RoundMessage), (message, dealt)
         table = floor.tables[dealt.table]
         link = table.link.code if table.link is not None else ""
-        settled = settle(message, table, meters.get(link, {}))
+        settled = settle(message, games[dealt.table], meters.get(link, {}))
         if link:
             meters[link] = settled.meters
         yield dealt, settled.settlement
@@ -75,7 +78,7 @@ def test_irregularities_come_as_often_as_the_rates_say(floor: Floor, tables: dic
 
 
 def test_cards_and_bets_are_as_frequent_as_at_a_table(floor: Floor, tables: dict[str, TableTerms]) -> None:
-    hands: Counter[str] = Counter()
+    hands: Counter[str | None] = Counter()
     results: Counter[str] = Counter()
     wagers: Counter[str] = Counter()
     seats = 0

@@ -9,6 +9,7 @@ import pytest
 
 from jackpot.rules.meter import opening
 from tables.rules import door
+from tables.rules.games import Games
 from tables.rules.message import RoundMessage
 from tables.rules.settle import settle
 from tests.rules.yardstick import microseconds, slowness
@@ -26,13 +27,14 @@ def test_five_seats_with_every_wager(harbor: Any) -> None:
     raw = json.dumps(value).encode()
     tables = harbor.floor.tables
     table = tables["MS-101"]
-    message = door.read(value, tables)
+    games = Games(tables)
+    message = door.read(value, games)
     assert isinstance(message, RoundMessage)
     meters = {level.code: opening(level) for level in table.link.levels}
     figures = {
         "parse": microseconds(lambda: door.parse(raw)),
-        "read": microseconds(lambda: door.read(value, tables)),
-        "settle": microseconds(lambda: settle(message, table, meters)),
+        "read": microseconds(lambda: door.read(value, games)),
+        "settle": microseconds(lambda: settle(message, games[table.code], meters)),
     }
     print({name: f"{figure:.1f} µs" for name, figure in figures.items()})
     slow = slowness()

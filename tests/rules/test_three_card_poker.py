@@ -10,6 +10,7 @@ import pytest
 
 from jackpot.rules.definition import DefinitionRefused
 from tables.rules.cards import DECK
+from tables.rules.games import game_of
 from tables.rules.message import Seat
 from tables.rules.table import TableTerms
 from tables.rules.three_card_poker import Dealer, ThreeCardPoker
@@ -200,7 +201,7 @@ def test_no_link_fits() -> None:
 
 def test_pair_plus_over_every_hand_keeps_512_of_22100(terms: TableTerms) -> None:
     """The house keeps 2.32 %, as published."""
-    game = terms.rules
+    game = game_of(terms)
     assert isinstance(game, ThreeCardPoker)
     won = 0
     counted: Counter[str | None] = Counter()

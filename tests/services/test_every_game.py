@@ -13,7 +13,7 @@ from django.core.management import call_command
 from pytest_django import DjangoDbBlocker
 
 from tables.rules import door, floor
-from tables.rules.games import GAMES
+from tables.rules.games import GAMES, Games, game_of
 from tables.rules.message import RoundMessage
 from tables.rules.settle import settle
 from tables.services import floors
@@ -144,11 +144,11 @@ def test_every_round_is_settled_as_the_rules_settle_it(casino: Casino) -> None:
     assert games == set(GAMES) - {"mississippi-stud"}
     for sent, settlement in zip(casino.posted, casino.settlements, strict=True):
         table = tables[sent["table"]]
-        read = door.read(sent, tables)
+        read = door.read(sent, Games(tables))
         assert isinstance(read, RoundMessage)
         assert settlement["outcome"] == "settled", (sent["round"], settlement["reasons"])
         if table.link is None:
-            assert settlement == json.loads(json.dumps(settle(read, table, {}).settlement))
+            assert settlement == json.loads(json.dumps(settle(read, game_of(table), {}).settlement))
 
 
 def test_the_books_agree_and_every_round_can_be_derived_again(casino: Casino) -> None:
