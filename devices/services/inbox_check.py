@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from django.db import connection
 
-from devices.posting import strict
+from devices.bodies import strict
 from devices.services.findings import Counts, Difference
 from tables.rules.door import InvalidJson
 from tables.rules.settle import settle

@@ -18,7 +18,7 @@ from accounting.rules.accounts import Movement, of_level
 from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.gaming_day import gaming_date
 from accounting.services.statements import execute
-from devices.posting import strict
+from devices.bodies import strict
 from devices.services import collector
 from devices.services.findings import Counts, Difference, same
 from jackpot.queries import award_row, hits_between, link_definition

@@ -12,6 +12,7 @@ import msgspec
 from psycopg.sql import Composable
 
 from accounting.rules.gaming_day import gaming_date
+from accounting.rules.moments import instant
 from accounting.services import gaming_days
 from accounting.services.copying import Copying
 from accounting.services.ledger import Entry, Journal
@@ -19,7 +20,7 @@ from jackpot.rules.meter import Meter
 from jackpot.services import meters
 from tables.models import Hold
 from tables.rules import books, games
-from tables.rules.message import RoundMessage, instant
+from tables.rules.message import RoundMessage
 from tables.rules.settle import settle
 from tables.services import terms
 from tables.services.terms import StreamTerms, TableInForce, TermsInForce

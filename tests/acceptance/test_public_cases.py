@@ -29,7 +29,7 @@ check = _checker()
 
 
 def test_all_public_cases_are_here() -> None:
-    assert len(CASES) == 78
+    assert len(CASES) == 79
 
 
 @pytest.mark.parametrize("file", CASES, ids=[file.stem for file in CASES])
