@@ -44,6 +44,7 @@ TITLES = {
     400: "Bad request",
     401: "Unauthorized",
     403: "Forbidden",
+    408: "Too slow",
     409: "Conflict",
     413: "Too large",
     422: "Refused at the door",

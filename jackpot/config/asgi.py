@@ -12,6 +12,7 @@ os.environ.setdefault("JACKPOT_ROLE", "web")
 
 celery.app.set_default()  # wakes are published from this process
 
-# Rounds take a way of their own (ARCHITECTURE §8); everything else is Django's.
-_django = get_asgi_application()
-application = import_string("devices.asgi.Posting")(_django)
+# Rounds take a way of their own (ARCHITECTURE §8), streams go on by themselves; everything else is Django's.
+application = get_asgi_application()
+for layer in ("jackpot.asgi.Pages", "jackpot.asgi.Streams", "devices.asgi.Posting"):
+    application = import_string(layer)(application)

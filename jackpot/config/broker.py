@@ -19,19 +19,19 @@ LOOK_UP_SECONDS = 0.5  # how soon the reader sees that it is to stop, or that th
 AGAIN_SECONDS = 0.5
 
 
-class Listener:
+class Listener(pgmq._NotifyWaiter):
     """Hears the inserts of queues in a thread of its own, which reads whatever the consumer is doing meanwhile."""
 
     def __init__(self, dsn: str) -> None:
-        self.dsn = dsn
+        super().__init__(dsn)
         self.channels: set[str] = set()
         self.heard = threading.Event()
         self.closed = threading.Event()
         self.thread: threading.Thread | None = None
 
-    def register(self, queue: str) -> None:
+    def register(self, queue_name: str) -> None:
         """Listen to the inserts of a queue as well."""
-        self.channels.add(f"pgmq.q_{queue}.INSERT")
+        self.channels.add(f"pgmq.q_{queue_name}.INSERT")
         if self.thread is None:
             self.thread = threading.Thread(target=self._read, name="broker-listener", daemon=True)
             self.thread.start()
@@ -50,7 +50,7 @@ class Listener:
     def _read(self) -> None:
         while not self.closed.is_set():
             try:
-                with psycopg.connect(self.dsn, autocommit=True, application_name="jackpot broker listener") as session:
+                with psycopg.connect(self._dsn, autocommit=True, application_name="jackpot broker listener") as session:
                     self._read_from(session)
             except (psycopg.Error, OSError) as error:
                 log.warning("broker_listening_again", error=str(error))
@@ -73,7 +73,7 @@ class Channel(pgmq.Channel):
 
     def _maybe_enable_notify(self, queue: str, queue_name: str | None = None) -> None:
         if queue_name is None:  # asked for a consumer, not for a declaration
-            super()._maybe_enable_notify(queue)
+            super()._maybe_enable_notify(queue)  # type: ignore[no-untyped-call]
 
 
 class Transport(pgmq.Transport):
@@ -81,7 +81,7 @@ class Transport(pgmq.Transport):
 
     Channel = Channel
 
-    def _get_notify_waiter(self) -> Listener:
+    def _get_notify_waiter(self) -> pgmq._NotifyWaiter:
         if self._notify_waiter is None:
             self._notify_waiter = Listener(self._get_pgmq_client().config.dsn)
         return self._notify_waiter

@@ -372,7 +372,7 @@ def test_no_post_reads_the_database_in_the_event_loop(api: Api, monkeypatch: pyt
             statuses.append(event.get("status", 0))
 
         posting = Posting(nobody)
-        key = [(b"authorization", api.key()["Authorization"].encode())]
+        key = [(b"host", b"localhost:8000"), (b"authorization", api.key()["Authorization"].encode())]
         for _ in range(20):
             scope = {"type": "http", "method": "POST", "path": "/api/v1/rounds", "headers": key}
             await posting(scope, receive, send)

@@ -49,8 +49,9 @@ class Watch:
         """Look once."""
         row = server.execute(LOOK).fetchone()
         assert row is not None
-        for seen, value in zip((self.usage, self.hanging, self.behind), row, strict=True):
-            seen.append(value)
+        self.usage.append(row[0])
+        self.hanging.append(row[1])
+        self.behind.append(row[2])
 
 
 @dataclass(frozen=True, slots=True)
