@@ -7,7 +7,7 @@ its middleware and its session; the stream goes on here for as long as the clien
 import asyncio
 import json
 from collections import Counter
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 import structlog
@@ -83,12 +83,22 @@ class Pages:
             return
 
 
+class Server(Protocol):
+    """What our web process lets a stream do with its connection (`jackpot.config.web`)."""
+
+    def write_part(self, text: bytes) -> bool:
+        """Send a part of the response that goes on, unless earlier ones still wait to be taken."""
+
+    def abort(self) -> None:
+        """Break the connection off."""
+
+
 class Stream:
     """One response that goes on: what a watcher is told through."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self.send = send
-        self.cut = scope.get("extensions", {}).get("jackpot.abort")
+        self.server: Server | None = scope.get("extensions", {}).get("jackpot.server", {}).get("connection")
         self.closed = False
 
     async def start(self, headers: list[tuple[bytes, bytes]]) -> None:
@@ -102,6 +112,10 @@ class Stream:
         if not self.closed:
             await self.send({"type": "http.response.body", "body": text, "more_body": True})
 
+    def write_now(self, text: bytes) -> bool:
+        """Send if there is room at once; whether that was done. Without the server's help it never is."""
+        return self.server is not None and not self.closed and self.server.write_part(text)
+
     async def close(self) -> None:
         """Say that this was all."""
         if not self.closed:
@@ -111,8 +125,8 @@ class Stream:
     def abort(self) -> None:
         """Break the connection off, where the server lets us."""
         self.closed = True
-        if self.cut is not None:
-            self.cut["abort"]()
+        if self.server is not None:
+            self.server.abort()
 
 
 class Streams:

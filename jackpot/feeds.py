@@ -23,12 +23,11 @@ log = structlog.get_logger()
 
 COMMENT_SECONDS = 5.0
 COALESCE_SECONDS = 0.1  # a busy link shows ten values a second: more cannot be read
-SPREAD = 10  # and the many who watch take at most this part of the time: with them it shows fewer
-RAREST_SECONDS = 1.5
 LOOK_AGAIN_SECONDS = 1.0  # when no notification came through
 MOST_WAITING = 512  # a browser that reads no more is cut off; it resumes with Last-Event-ID
 STUCK_SECONDS = 30.0  # whoever has not taken what was written for so long has gone without saying so
-TOLD_AT_ONCE = 20  # watchers, then others have their turn
+TOLD_AT_ONCE = 20  # watchers, then for a moment it is others' turn: two thousand have been told within a second
+PAUSE_SECONDS = 0.005
 LATEST = 2**62  # after this sequence there is nothing
 
 NUMBERED, UNNUMBERED, DISPLAYED = "numbered", "unnumbered", "displayed"
@@ -169,14 +168,13 @@ class Feed:
                     continue
                 self.now = now
                 self._has_read(began)
-                pause = COALESCE_SECONDS
                 if before is not None and (now.sequence, now.state) != (before.sequence, before.state):
                     self._keep(Told(worded(self.link, now, with_state=now.state != before.state)))
-                    pause = min(max(pause, SPREAD * await self._tell()), RAREST_SECONDS)
+                    await self._tell()
                 try:
                     await asyncio.wait_for(self.heard.wait(), LOOK_AGAIN_SECONDS)
                     # A change that comes alone is told at once; one on the heels of the last waits for company.
-                    await asyncio.sleep(max(0.0, began + pause - loop.time()))
+                    await asyncio.sleep(max(0.0, began + COALESCE_SECONDS - loop.time()))
                 except TimeoutError:
                     continue
         finally:
@@ -197,15 +195,12 @@ class Feed:
             del self.told[:MOST_WAITING]
             self.forgotten += MOST_WAITING
 
-    async def _tell(self) -> float:
-        """Have everybody told, a few at a time; how many seconds that took."""
-        loop = asyncio.get_running_loop()
-        began = loop.time()
+    async def _tell(self) -> None:
+        """Have everybody told, a few at a time."""
         for number, watcher in enumerate(list(self.watching), 1):
             watcher.wake()
             if not number % TOLD_AT_ONCE:
-                await asyncio.sleep(0)
-        return loop.time() - began
+                await asyncio.sleep(PAUSE_SECONDS)
 
 
 INVITATION = "X-Event-Stream"
@@ -236,6 +231,9 @@ class Connection(Protocol):
     async def write(self, text: bytes) -> None:
         """Send; returns when there is room for more."""
 
+    def write_now(self, text: bytes) -> bool:
+        """Send if there is room at once; whether that was done."""
+
     async def close(self) -> None:
         """Say that this was all."""
 
@@ -262,6 +260,7 @@ class Watcher:
             each.join(self)
         openings = [await each.opening(last_event_id) for each in self.feeds]
         texts = [said(events, self.how) for events, _ in openings]
+        self.wrote_at = asyncio.get_running_loop().time()
         await self.connection.write(b"retry: 1000\n\n" + b"".join(texts))
         self.places = [place for _, place in openings]
         self._comment_later(COMMENT_SECONDS)
@@ -280,7 +279,7 @@ class Watcher:
         """Close the connection as soon as what is being written has been; the client asks anew."""
         self.ended = True
         if self.writing is None or self.writing.done():
-            self.writing = asyncio.create_task(self._write(b""))
+            self._say(b"")
 
     def wake(self) -> None:
         """There is something to tell, unless it was told already."""
@@ -288,7 +287,7 @@ class Watcher:
         if self.places and (self.writing is None or self.writing.done()):
             text = self._news()
             if text or self.ended:
-                self.writing = asyncio.create_task(self._write(text))
+                self._say(text)
 
     def _news(self) -> bytes:
         parts = []
@@ -301,8 +300,12 @@ class Watcher:
             parts += [one.text(self.how) for one in told]
         return b"".join(parts)
 
-    async def _write(self, text: bytes) -> None:
+    def _say(self, text: bytes) -> None:
         self.wrote_at = asyncio.get_running_loop().time()
+        if self.ended or not self.connection.write_now(text):
+            self.writing = asyncio.create_task(self._write(text))
+
+    async def _write(self, text: bytes) -> None:
         while text:
             await self.connection.write(text)
             text = b"" if self.ended else self._news()
@@ -319,6 +322,6 @@ class Watcher:
                 self.connection.abort()
                 return
         elif quiet >= COMMENT_SECONDS:
-            self.writing = asyncio.create_task(self._write(b": still here\n\n"))
+            self._say(b": still here\n\n")
             quiet = 0.0
         self._comment_later(max(0.5, COMMENT_SECONDS - quiet))

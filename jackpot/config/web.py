@@ -60,7 +60,7 @@ class Bounded(HttpToolsProtocol):
         super().on_message_begin()
         self.head_is_open = True
         self.head_bytes = 0
-        self.scope["extensions"] = {"jackpot.abort": {"abort": self.transport.abort}}
+        self.scope["extensions"] = {"jackpot.server": {"connection": self}}
         self._expect_head()
 
     def on_headers_complete(self) -> None:
@@ -68,6 +68,20 @@ class Bounded(HttpToolsProtocol):
         self.head_is_open = False
         self._stop_waiting()
         super().on_headers_complete()
+
+    def write_part(self, text: bytes) -> bool:
+        """Send a part of a response of no declared length, unless earlier ones still wait to be taken.
+
+        It is what uvicorn's own `send` would write; telling thousands through that took three times as long.
+        """
+        if self.flow.write_paused or self.transport.is_closing():
+            return False
+        self.transport.write(b"%x\r\n%b\r\n" % (len(text), text))
+        return True
+
+    def abort(self) -> None:
+        """Break the connection off, whatever still waits to be taken."""
+        self.transport.abort()
 
     def _expect_head(self) -> None:
         if self.out_of_patience is None:

@@ -329,6 +329,10 @@ class Listening:
         self.text += text.decode()
         self.heard.set()
 
+    def write_now(self, text: bytes) -> bool:
+        """It always has to be waited for."""
+        return False
+
     async def close(self) -> None:
         """It is over."""
         self.closed = True
