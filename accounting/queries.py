@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any
 
 from django.db.models import Q, Sum
@@ -46,10 +47,10 @@ def trial_balance(day: date) -> list[Balance]:
         Account.objects.filter(totals__gaming_date__lte=day)
         .annotate(
             before=Coalesce(
-                Sum("totals__debit_cents", filter=earlier) - Sum("totals__credit_cents", filter=earlier), 0
+                Sum("totals__debit_cents", filter=earlier) - Sum("totals__credit_cents", filter=earlier), Decimal(0)
             ),
-            debits=Coalesce(Sum("totals__debit_cents", filter=today), 0),
-            credits=Coalesce(Sum("totals__credit_cents", filter=today), 0),
+            debits=Coalesce(Sum("totals__debit_cents", filter=today), Decimal(0)),
+            credits=Coalesce(Sum("totals__credit_cents", filter=today), Decimal(0)),
         )
         .order_by("id")
         .values_list("code", "kind", "owner", "before", "debits", "credits")
