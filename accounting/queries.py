@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from django.db import connection
@@ -49,10 +50,10 @@ def trial_balance(day: date) -> list[Balance]:
         Account.objects.filter(totals__gaming_date__lte=day)
         .annotate(
             before=Coalesce(
-                Sum("totals__debit_cents", filter=earlier) - Sum("totals__credit_cents", filter=earlier), 0
+                Sum("totals__debit_cents", filter=earlier) - Sum("totals__credit_cents", filter=earlier), Decimal(0)
             ),
-            debits=Coalesce(Sum("totals__debit_cents", filter=today), 0),
-            credits=Coalesce(Sum("totals__credit_cents", filter=today), 0),
+            debits=Coalesce(Sum("totals__debit_cents", filter=today), Decimal(0)),
+            credits=Coalesce(Sum("totals__credit_cents", filter=today), Decimal(0)),
         )
         .order_by("id")
         .values_list("code", "kind", "owner", "before", "debits", "credits")

@@ -7,35 +7,42 @@ the same route where there is no event loop.
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from itertools import chain
 from typing import Any
 
 import msgspec
 import structlog
+from django.conf import settings
 from django.db import DatabaseError, connections
 
 from devices.gathering import Gatherer
 from devices.posting import Answer, Problem, answer, read
 from devices.queries import settlements
 from devices.services import directory, inbox, wakes
-from devices.services.directory import Directory
+from devices.services.directory import Caller, Directory
 from devices.services.inbox import ACCEPTED, Arrival, Verdict
+from jackpot.bounds import (
+    Application,
+    Bodies,
+    BodyRefused,
+    Receive,
+    Scope,
+    Send,
+    SenderGone,
+    host_is_ours,
+    read_for_nothing,
+)
 from jackpot.services.listening import HUB
 
 log = structlog.get_logger()
 
 ROUTE = "/api/v1/rounds"
-MOST_BYTES = 16 * 1024 * 1024
 LONGEST_WAIT_SECONDS = 30.0
 LOOK_AGAIN_SECONDS = 0.25
+MOST_FROM_STRANGERS = 1024 * 1024  # so much of a body is read before its sender hears that nobody knows him
+STRANGERS_SECONDS = 5.0
 READ_ASIDE = 64 * 1024  # bigger bodies are read in a thread, so that other requests do not wait for them
-
-Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-Application = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 encode = msgspec.json.Encoder().encode
 PREFER_WAIT = re.compile(rb"(?:^|[,;\s])wait\s*=\s*\"?(\d{1,6})", re.IGNORECASE)
@@ -63,6 +70,12 @@ class Posting:
 
     def __init__(self, others: Application) -> None:
         self.others = others
+        # Bodies of those who have a key: nobody else can use up what there is for them.
+        self.bodies = Bodies(
+            most_bytes=settings.MOST_BODY_BYTES,
+            most_held=8 * settings.MOST_BODY_BYTES,
+            seconds=settings.REQUEST_SECONDS,
+        )
         self.inbox: Gatherer[list[Arrival], list[Verdict]] = Gatherer(_accept, name="inbox", most=200)
         self.results: Gatherer[int, bytes | None] = Gatherer(_look, name="results")
 
@@ -71,12 +84,15 @@ class Posting:
         if scope["type"] != "http" or scope["method"] != "POST" or scope["path"] != ROUTE:
             await self.others(scope, receive, send)
             return
-        body = await _body(receive)
-        if body is None:
-            return  # the client went away; nothing was stored
-        headers = dict(scope["headers"])
         try:
-            status, content, kind, extra = await self._post(headers, body)
+            status, content, kind, extra = await self._answer(scope, receive)
+        except SenderGone:
+            return  # the client went away; nothing was stored
+        except BodyRefused as refused:
+            extra = [] if refused.finished else [(b"connection", b"close")]
+            if refused.status == 503:
+                extra.append((b"retry-after", b"1"))
+            status, content, kind = _problem(Problem(refused.status, refused.code, refused.detail))
         except DatabaseError as error:
             log.error("round_not_accepted", error=str(error))
             unknown = Problem(503, "try_again", "the message may not be stored: send the same message again")
@@ -88,16 +104,25 @@ class Posting:
         })  # fmt: skip
         await send({"type": "http.response.body", "body": content})
 
-    async def _post(self, headers: dict[bytes, bytes], body: bytes) -> tuple[int, bytes, bytes, list[Any]]:
+    async def _answer(self, scope: Scope, receive: Receive) -> tuple[int, bytes, bytes, list[Any]]:
+        """Who asks is looked at before anything that was sent is kept."""
+        if not host_is_ours(scope):
+            unknown = Problem(400, "bad_request", "this is not a host of this house")
+            return *_problem(unknown), await _dismissed(receive)
         known = directory.kept()
         if known is None:
             known = await asyncio.to_thread(_directory)
+        headers = dict(scope["headers"])
         caller = directory.caller(headers.get(b"authorization", b"").decode("latin-1"), known)
         if caller is None:
             refused = Problem(401, "unknown_key", "a device key is required: Authorization: Api-Key KEY")
-            return *_problem(refused), [(b"www-authenticate", b"Api-Key")]
-        if len(body) > MOST_BYTES:
-            return *_problem(Problem(413, "too_large", f"{MOST_BYTES:,} bytes at most")), []
+            return *_problem(refused), [(b"www-authenticate", b"Api-Key"), *await _dismissed(receive)]
+        async with self.bodies.taken(scope, receive) as body:
+            return await self._post(headers, body, caller, known)
+
+    async def _post(
+        self, headers: dict[bytes, bytes], body: bytes, caller: Caller, known: Directory
+    ) -> tuple[int, bytes, bytes, list[Any]]:
         now = datetime.now(UTC)
         if len(body) > READ_ASIDE:
             post = await asyncio.to_thread(read, body, caller, known, now)
@@ -142,18 +167,15 @@ class Posting:
             HUB.unsubscribe(stream_id, heard)
 
 
-async def _body(receive: Receive) -> bytes | None:
-    parts, size = [], 0
-    while True:
-        event = await receive()
-        if event["type"] == "http.disconnect":
-            return None
-        part = event.get("body", b"")
-        size += len(part)
-        if size <= MOST_BYTES + 1:
-            parts.append(part)
-        if not event.get("more_body"):
-            return b"".join(parts) if size <= MOST_BYTES else bytes(MOST_BYTES + 1)
+async def _dismissed(receive: Receive) -> list[tuple[bytes, bytes]]:
+    """Read what else a stranger sends, within reason, so that he hears our answer; then he is not listened to."""
+    try:
+        async with asyncio.timeout(STRANGERS_SECONDS):
+            if await read_for_nothing(receive, most=MOST_FROM_STRANGERS):
+                return []
+    except TimeoutError:
+        pass
+    return [(b"connection", b"close")]
 
 
 def _problem(problem: Problem) -> tuple[int, bytes, bytes]:

@@ -9,19 +9,11 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-import msgspec
-
+from devices.bodies import MOST_MESSAGES, elements, strict
 from devices.services.directory import Caller, Directory
 from devices.services.inbox import ACCEPTED, DUPLICATE, Arrival, Verdict
 from tables.rules import door
 from tables.rules.door import Refusal
-
-MOST_MESSAGES = 1_000
-MOST_NUMBER = 2**63 - 1  # what a device's own number of a message is stored in
-
-encode = msgspec.json.Encoder(order="sorted").encode
-decode_value = msgspec.json.Decoder().decode
-decode_array = msgspec.json.Decoder(list[msgspec.Raw]).decode
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +44,7 @@ TITLES = {
     400: "Bad request",
     401: "Unauthorized",
     403: "Forbidden",
+    408: "Too slow",
     409: "Conflict",
     413: "Too large",
     422: "Refused at the door",
@@ -96,11 +89,11 @@ def read(body: bytes, caller: Caller, directory: Directory, received_at: datetim
     """Read a post; a Problem where all of it is refused. Each message is judged at the door by itself."""
     single = body.lstrip()[:1] != b"["
     try:
-        raws = [body] if single else [bytes(raw) for raw in decode_array(body)]
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raws = [body] if single else elements(body)
+    except door.InvalidJson:
         return Problem(400, "invalid_json", "the body is not JSON", "")
     if len(raws) > MOST_MESSAGES:
-        return Problem(413, "too_many_messages", f"{MOST_MESSAGES:,} messages at most ({len(raws):,} sent)")
+        return Problem(413, "too_many_messages", f"{MOST_MESSAGES:,} messages at most")
     items = []
     for raw in raws:
         try:
@@ -114,31 +107,6 @@ def read(body: bytes, caller: Caller, directory: Directory, received_at: datetim
     return Post(single, items)
 
 
-def strict(raw: bytes) -> tuple[Any, bytes]:
-    """A JSON value and its canonical bytes. InvalidJson for repeated keys, NaN and whatever is not JSON.
-
-    The fast decoder keeps the last of repeated keys. Where no backslash is about, a key that was dropped shows in the
-    number of quotes; otherwise the strict reader decides.
-    """
-    try:
-        value = decode_value(raw)
-        canonical: bytes = encode(value)
-    except (msgspec.DecodeError, UnicodeError, RecursionError, ValueError, OverflowError):
-        value = door.parse(raw)
-        return value, _canonical(value)
-    if b"\\" in raw or raw.count(b'"') != canonical.count(b'"'):
-        value = door.parse(raw)
-        canonical = _canonical(value)
-    return value, canonical
-
-
-def _canonical(value: Any) -> bytes:
-    try:
-        return encode(value)
-    except (UnicodeError, ValueError, OverflowError, RecursionError):
-        raise door.InvalidJson from None
-
-
 def _item(
     value: Any, canonical: bytes, raw: bytes, directory: Directory, received_at: datetime, caller: Caller
 ) -> Item:
@@ -146,8 +114,7 @@ def _item(
     if isinstance(message, Refusal):
         table = value.get("table") if isinstance(value, dict) else None
         return Item(message.round, table if isinstance(table, str) else None, refusal=message)
-    if message.sequence is not None and message.sequence > MOST_NUMBER:
-        return Item(message.round, message.table, refusal=Refusal("invalid_value", "/sequence", message.round))
+    assert canonical, "the door let a number pass that is too long to be written"
     address = directory.addresses[message.table]
     return Item(
         message.round,

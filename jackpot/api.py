@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from asgiref.sync import sync_to_async
-from django.db import connections
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponse
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -14,8 +12,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounting.rules import parameters
 from jackpot import queries
-from jackpot.feeds import feed
+from jackpot.feeds import NUMBERED, invitation
 
 
 class LevelShown(serializers.Serializer[Any]):
@@ -56,6 +55,7 @@ class Links(APIView):
     @extend_schema(responses=LinkPage, operation_id="links_list")
     def get(self, request: Request) -> Response:
         """Links with their levels."""
+        parameters.read(request.query_params.lists(), ())
         return Response({"items": queries.link_states(), "next": None})
 
 
@@ -92,48 +92,16 @@ class LinkStream(APIView):
         responses={(200, "text/event-stream"): str},
         parameters=[OpenApiParameter("Last-Event-ID", int, OpenApiParameter.HEADER)],
     )
-    def get(self, request: Request, code: str) -> Response:
-        """The event stream; served by `stream`, this entry documents it and checks who asks."""
+    def get(self, request: Request, code: str) -> HttpResponse:
+        """The event stream; `jackpot.asgi` serves it to those who may have it."""
         found = queries.link_key(code)
         if found is None:
             raise NotFound(f"no link {code}")
-        return Response({"link_id": found[0], "stream_id": found[1]})
-
-
-_asks = LinkStream.as_view()
-
-
-async def stream(request: HttpRequest, code: str) -> HttpResponseBase:
-    """The event stream of a link. It holds no database connection while it is open."""
-    allowed: HttpResponseBase = await sync_to_async(_ask)(request, code)
-    if allowed.status_code != 200 or request.method != "GET":
-        return allowed
-    assert isinstance(allowed, Response)
-    source = feed(code, allowed.data["link_id"], allowed.data["stream_id"])
-    resumed = request.headers.get("Last-Event-ID", "")
-    last_event_id = int(resumed) if resumed.isascii() and resumed.isdigit() and len(resumed) < 19 else None
-    return StreamingHttpResponse(
-        source.events(last_event_id),
-        content_type="text/event-stream",
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-    )
-
-
-stream.cls = LinkStream  # type: ignore[attr-defined]  # so that the API's document finds the entry above
-stream.initkwargs = {}  # type: ignore[attr-defined]
-
-
-def _ask(request: HttpRequest, code: str) -> Any:
-    try:
-        answer = _asks(request, code=code)
-        answer.render()
-        return answer
-    finally:
-        connections.close_all()
+        return invitation([(code, *found)], NUMBERED)
 
 
 urlpatterns = [
     path("links", Links.as_view(), name="links"),
-    path("links/<path:code>/stream", stream, name="link-stream"),
+    path("links/<path:code>/stream", LinkStream.as_view(), name="link-stream"),
     path("links/<path:code>", OneLink.as_view(), name="link"),
 ]

@@ -93,7 +93,7 @@ def level_row(meter: Meter, state: str) -> dict[str, Any]:
         "overflow_residual_millionths": meter.overflow_residual_millionths,
         "wagers": meter.wagers,
         "hits": meter.hits,
-        "wins_cents": meter.wins_cents,
+        "wins_cents": int(meter.wins_cents),
         "state": state,
     }
 

@@ -1,15 +1,9 @@
 """Pages of links: their meters, charts and hits, liabilities against meters, and the public sign."""
 
-import asyncio
-import json
-import re
-from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 from urllib.parse import urlencode
 
-from asgiref.sync import sync_to_async
-from django.db import connections
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_GET
@@ -18,7 +12,7 @@ from accounting.queries import the_property
 from accounting.shell.navigation import may_use
 from accounting.shell.pages import page, roles_of
 from jackpot import queries
-from jackpot.feeds import feed
+from jackpot.feeds import DISPLAYED, UNNUMBERED, invitation
 
 SPANS = (200, 2_000, 20_000)
 HITS_SHOWN = 25
@@ -91,56 +85,16 @@ def liabilities(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-async def live(request: HttpRequest) -> HttpResponseBase:
+def live(request: HttpRequest) -> HttpResponse:
     """The events of every link, or of the one that `link` names, in one stream.
 
     A browser opens six connections to a host at most, over all its tabs: a page that listened to each link by itself
     would soon have none left to load anything with.
     """
-    refusal, keys = await sync_to_async(_watchable)(request)
-    if refusal is not None:
-        return refusal
-    return StreamingHttpResponse(
-        merged([feed(*key).events(None) for key in keys]),
-        content_type="text/event-stream",
-        headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
-    )
-
-
-def _watchable(request: HttpRequest) -> tuple[HttpResponse | None, list[tuple[str, int, int]]]:
-    try:
-        if not may_use("floor", roles_of(request)):
-            return HttpResponse(status=403 if request.user.is_authenticated else 401), []
-        wanted = request.GET.getlist("link")
-        return None, [key for key in queries.link_keys() if not wanted or key[0] in wanted]
-    finally:
-        connections.close_all()  # a stream that stays open must not keep a connection
-
-
-async def merged(sources: list[AsyncIterator[str]]) -> AsyncGenerator[str, None]:
-    """The events of several streams as they come, without their ids: sequences of different streams do not compare.
-
-    It ends when any of them ends, so that the browser asks for all of them anew.
-    """
-    heard: asyncio.Queue[str | None] = asyncio.Queue(64)
-
-    async def pump(source: AsyncIterator[str]) -> None:
-        try:
-            async for event in source:
-                await heard.put(re.sub(r"(?m)^id: .*\n", "", event))
-        finally:
-            if isinstance(source, AsyncGenerator):
-                await source.aclose()  # at once: a feed that nobody watches stops reading
-        await heard.put(None)
-
-    pumps = [asyncio.create_task(pump(source)) for source in sources]
-    try:
-        while (event := await heard.get()) is not None:
-            yield event
-    finally:
-        for task in pumps:
-            task.cancel()
-        await asyncio.gather(*pumps, return_exceptions=True)
+    if not may_use("floor", roles_of(request)):
+        return HttpResponse(status=403 if request.user.is_authenticated else 401)
+    wanted = request.GET.getlist("link")
+    return invitation([key for key in queries.link_keys() if not wanted or key[0] in wanted], UNNUMBERED)
 
 
 def sign(request: HttpRequest, code: str) -> HttpResponse:
@@ -152,37 +106,12 @@ def sign(request: HttpRequest, code: str) -> HttpResponse:
 
 
 @require_GET
-async def sign_stream(request: HttpRequest, code: str) -> HttpResponseBase:
+def sign_stream(request: HttpRequest, code: str) -> HttpResponse:
     """What a sign hears: the displayed meters, hits and the link's state, and nothing that is not displayed."""
-    key = await sync_to_async(_link_key)(code)
+    key = queries.link_key(code)
     if key is None:
         raise Http404(f"no link {code}")
-    source = feed(code, *key)
-    heard = (displayed(event) async for event in source.events(None))
-    return StreamingHttpResponse(
-        heard, content_type="text/event-stream", headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    )
-
-
-def _link_key(code: str) -> tuple[int, int] | None:
-    try:
-        return queries.link_key(code)
-    finally:
-        connections.close_all()  # a stream that stays open must not keep a connection
-
-
-DISPLAYED = ("link", "code", "state", "value_cents", "level", "hand", "paid_cents")
-
-
-def displayed(event: str) -> str:
-    """The same server-sent event with only what a sign displays: no reserve, no seat, no lifetime counts."""
-    lines = []
-    for line in event.split("\n"):
-        if line.startswith("data: "):
-            shown = {name: value for name, value in json.loads(line[6:]).items() if name in DISPLAYED}
-            line = "data: " + json.dumps(shown, separators=(",", ":"))
-        lines.append(line)
-    return "\n".join(lines)
+    return invitation([(code, *key)], DISPLAYED)
 
 
 urlpatterns = [

@@ -115,14 +115,17 @@ class Transfer(models.Model):
 
 
 class Total(models.Model):
-    """What an account was debited and credited by one stream on one gaming day; summed on read."""
+    """What an account was debited and credited by one stream on one gaming day; summed on read.
+
+    One transfer is a bigint at most; what a day of them comes to need not be.
+    """
 
     pk = models.CompositePrimaryKey("account", "stream", "gaming_date")
     account = models.ForeignKey(Account, on_delete=models.PROTECT, related_name="totals", db_index=False)
     stream = models.ForeignKey(Stream, on_delete=models.PROTECT, related_name="+", db_index=False)
     gaming_date = models.DateField()
-    debit_cents = models.BigIntegerField(default=0)
-    credit_cents = models.BigIntegerField(default=0)
+    debit_cents = models.DecimalField(max_digits=40, decimal_places=0, default=0)
+    credit_cents = models.DecimalField(max_digits=40, decimal_places=0, default=0)
 
     class Meta:
         constraints = [

@@ -147,7 +147,7 @@ TRANSFER_COLUMNS = {
 }  # fmt: skip
 ADD_TOTALS = """
     INSERT INTO accounting_total AS total (stream_id, account_id, gaming_date, debit_cents, credit_cents)
-    SELECT %s::bigint, added.* FROM unnest(%s::bigint[], %s::date[], %s::bigint[], %s::bigint[]) AS added
+    SELECT %s::bigint, added.* FROM unnest(%s::bigint[], %s::date[], %s::numeric[], %s::numeric[]) AS added
     ON CONFLICT (account_id, stream_id, gaming_date) DO UPDATE
     SET debit_cents = total.debit_cents + excluded.debit_cents,
         credit_cents = total.credit_cents + excluded.credit_cents

@@ -7,7 +7,7 @@ import msgspec
 from django.db import connection
 
 from devices.audit.findings import Counts, Difference
-from devices.posting import strict
+from devices.bodies import strict
 from tables.rules.door import InvalidJson
 from tables.rules.settle import settle
 from tables.services import terms

@@ -23,7 +23,7 @@ from accounting.rules.moments import instant_nanoseconds
 from accounting.services.statements import execute
 from devices.audit.findings import Counts, Difference, same
 from devices.audit.rows import Chunk, Recorded, Row, held_for, hits_of, next_event
-from devices.posting import strict
+from devices.bodies import strict
 from devices.services import collector
 from jackpot.queries import award_row
 from jackpot.rules.decision import Act, Decision, act_of

@@ -14,8 +14,9 @@ os.environ.setdefault("JACKPOT_ROLE", "web")
 
 celery.app.set_default()  # wakes are published from this process
 
-# Rounds take a way of their own (ARCHITECTURE §8); everything else is Django's.
-_django = get_asgi_application()
+# Rounds take a way of their own (ARCHITECTURE §8), streams go on by themselves; everything else is Django's.
+application = get_asgi_application()
 with ThreadPoolExecutor(1) as aside:  # the server imports this inside its event loop, where Django asks no database
     aside.submit(refuse_at_start, sessions=True).result()
-application = import_string("devices.asgi.Posting")(_django)
+for layer in ("jackpot.asgi.Pages", "jackpot.asgi.Streams", "devices.asgi.Posting"):
+    application = import_string(layer)(application)

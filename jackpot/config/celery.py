@@ -7,8 +7,11 @@ from celery import Celery
 from celery.exceptions import WorkerShutdown
 from celery.signals import worker_init, worker_shutting_down
 from celery.worker import state
+from kombu.transport import TRANSPORT_ALIASES
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
+
+TRANSPORT_ALIASES["pgmq"] = "jackpot.config.broker:Transport"
 
 app = Celery("jackpot")
 app.config_from_object("django.conf:settings", namespace="CELERY")

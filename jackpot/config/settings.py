@@ -253,7 +253,12 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
-DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024  # 1,000 messages at once are about 1 MB; more is refused
+
+# ── what one request may cost ───────────────────────────────────────────────────────────────────────────────────
+MOST_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024  # 1,000 messages at once are about 1 MB
+REQUEST_SECONDS = float(os.environ.get("JACKPOT_REQUEST_SECONDS", "20"))  # for its head, and again for its body
+MOST_WATCHERS = int(os.environ.get("JACKPOT_WATCHERS", "5000"))  # signs that one web process serves
+MOST_WATCHERS_PER_CLIENT = int(os.environ.get("JACKPOT_WATCHERS_PER_CLIENT", "2500"))
 
 # ── watching ────────────────────────────────────────────────────────────────────────────────────────────────────
 PROMETHEUS_EXPORT_MIGRATIONS = False

@@ -130,7 +130,7 @@ class Meter(models.Model):
     overflow_residual_millionths = models.IntegerField(default=0)
     wagers = models.BigIntegerField(default=0)
     hits = models.BigIntegerField(default=0)
-    wins_cents = models.BigIntegerField(default=0)
+    wins_cents = models.DecimalField(max_digits=40, decimal_places=0, default=0)  # a lifetime of bigints
 
     class Meta:
         constraints = [

@@ -46,6 +46,10 @@ ROW_AMOUNTS: Final = ("level", "share_ppm", "odds", "cents", "envy_cents")
 ROW_KEYS: Final = ("hand", "pays", *ROW_AMOUNTS, "per", "from", "to")
 PAYTABLE_KEYS: Final = ("code", "games", "wager_cents", "rows")
 MOST_ODDS: Final = 1_000_000
+# A hundred thousand dollars. A seat's contribution is this at most, so that a meter and its overflow, which grow by
+# nothing else than contributions and decisions of people, are bigints after 10**11 rounds still; and so is what the
+# longest odds pay for it.
+MOST_WAGER_CENTS: Final = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +98,7 @@ def read(definition: Mapping[str, Any], path: str = "") -> ProgressivePaytable:
         if game in games:
             raise DefinitionRefused(place, f"{game} is named twice")
         games.append(game)
-    wager_cents = entry.integer("wager_cents", 1)
+    wager_cents = entry.integer("wager_cents", 1, MOST_WAGER_CENTS)
     rows = read_rows(entry, FIVE_CARD_HANDS, PROGRESSIVE_KINDS)
     return ProgressivePaytable(code, tuple(games), wager_cents, rows)
 

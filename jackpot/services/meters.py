@@ -121,5 +121,5 @@ def read(stream_id: int) -> LinkMeters | None:
         values={row[3]: Meter(*row[5:11]) for row in rows},
         wagers={row[3]: row[11] for row in rows},
         hits={row[3]: row[12] for row in rows},
-        wins_cents={row[3]: row[13] for row in rows},
+        wins_cents={row[3]: int(row[13]) for row in rows},
     )

@@ -1,4 +1,6 @@
-"""The door: what a round message must look like before it is looked at (CONTRACT §2, DECISIONS A5-A8, A43, A45, A47).
+"""The door: what a round message must look like before it is looked at (CONTRACT §2).
+
+DECISIONS A5-A8, A43, A45, A47 and A49 say it in detail.
 
 A message is refused for its first fault: not JSON, then its keys in the order in which CONTRACT §2 prints them, an
 object's unknown keys before its known ones.  What is well formed but cannot be true is not refused; it is held.
@@ -10,15 +12,19 @@ import json
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any, Final
 
+from accounting.rules.moments import is_moment
 from tables.rules.game import Game
 from tables.rules.games import Games
 from tables.rules.irregularities import CODES, POSITIONS
-from tables.rules.message import Dealing, Irregularity, RoundMessage, Seat, instant
+from tables.rules.message import Dealing, Irregularity, RoundMessage, Seat
 
 LONGEST_REFERENCE: Final = 64
+LONGEST_TEXT: Final = 64  # of a device, a deck or a mode, in code points
+MOST_CENTS: Final = 1_000_000_000_000
+MOST_NUMBER: Final = 2**63 - 1  # of a seat, of cards or players counted, of a device's own number: what can be stored
+DEEPEST: Final = 500  # levels of nesting; a message has four
 
 MESSAGE_KEYS: Final = frozenset(
     {"round", "table", "dealt_at", "dealing", "community", "dealer", "seats", "irregularities", "sequence"}
@@ -29,10 +35,8 @@ IRREGULARITY_KEYS: Final = frozenset({"code", "seat", "position"})
 RESULT: Final = frozenset({"result"})  # of a round or a seat, in games that post one
 METHODS: Final = frozenset({"manual_shoe", "automated_shoe", "hand", "shuffler"})
 
-# RFC 3339: a date, a time and an offset, nothing left out.  Whether the day exists is asked of the calendar.
-RFC_3339: Final = re.compile(
-    r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)", re.ASCII
-)
+
+OUTSIDE_TEXT: Final = re.compile(r'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
 
 
 class InvalidJson(ValueError):
@@ -91,6 +95,8 @@ def parse(raw: bytes | str) -> Any:
     """
     try:
         text = raw if isinstance(raw, str) else raw.decode("utf-8")
+        if _is_too_deep(text):
+            raise InvalidJson(f"nested deeper than {DEEPEST}")
         try:
             value = _DECODER.decode(text)
         except json.JSONDecodeError:
@@ -109,6 +115,22 @@ def parse(raw: bytes | str) -> Any:
     except (ValueError, RecursionError) as problem:
         raise InvalidJson(str(problem)) from None
     return value
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether a JSON text is nested deeper than every reader can follow, wherever it is called from."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    depth = 0
+    for found in OUTSIDE_TEXT.finditer(text):
+        match found[0]:
+            case "[" | "{":
+                depth += 1
+                if depth > DEEPEST:
+                    return True
+            case "]" | "}":
+                depth -= 1
+    return False
 
 
 def read(value: object, games: Games) -> RoundMessage | Refusal:
@@ -140,7 +162,7 @@ def _message(value: dict[str, Any], games: Games) -> RoundMessage:
     if game is None:
         raise Fault("unknown_table", "/table")
     dealt_at = _required(value, "dealt_at", "")
-    if type(dealt_at) is not str or not _is_instant(dealt_at):
+    if not is_moment(dealt_at):
         raise Fault("invalid_value", "/dealt_at")
     dealing = _dealing(_required(value, "dealing", ""))
     deck = game.deck
@@ -160,7 +182,7 @@ def _message(value: dict[str, Any], games: Games) -> RoundMessage:
             raise Fault("invalid_value", "/irregularities")
         irregularities = [_irregularity(report, index, numbers) for index, report in enumerate(reports)]
     sequence = value.get("sequence")
-    if "sequence" in value and (type(sequence) is not int or sequence < 1):
+    if "sequence" in value and (type(sequence) is not int or not 1 <= sequence <= MOST_NUMBER):
         raise Fault("invalid_value", "/sequence")
     result = _result(value, game.results, "") if "result" in value else None
     return RoundMessage(reference, code, dealt_at, dealing, community, seats, dealer, irregularities, sequence, result)
@@ -213,7 +235,7 @@ def _seat(
         number, held, wagers = value["seat"], value["cards"], value["wagers"]
     except KeyError:
         number, held, wagers = value.get("seat", _ABSENT), value.get("cards", _ABSENT), value.get("wagers", _ABSENT)
-    if type(number) is not int or number < 1:
+    if type(number) is not int or not 1 <= number <= MOST_NUMBER:
         raise _fault(number, f"/seats/{index}/seat")
     if number in numbers:
         raise Fault("duplicate_seat", f"/seats/{index}/seat")
@@ -229,7 +251,7 @@ def _seat(
     if type(wagers) is not dict:
         raise _fault(wagers, f"/seats/{index}/wagers")
     for name, cents in wagers.items():
-        if type(cents) is not int or cents < 1:
+        if type(cents) is not int or not 1 <= cents <= MOST_CENTS:
             raise Fault("invalid_value", f"/seats/{index}/wagers/{_escaped(name)}")
     if "withdrawn" not in value and "result" not in value:
         return Seat(number, cards, wagers, folded)
@@ -309,7 +331,7 @@ def _cards(value: object, deck: frozenset[str], at: str) -> list[str]:
 
 def _text(value: dict[str, Any], key: str) -> str:
     text = value[key]
-    if type(text) is not str or not text or "\0" in text:
+    if type(text) is not str or not 0 < len(text) <= LONGEST_TEXT or "\0" in text:
         raise Fault("invalid_value", f"/dealing/{key}")
     return text
 
@@ -317,19 +339,6 @@ def _text(value: dict[str, Any], key: str) -> str:
 def _count(value: dict[str, Any], key: str) -> int:
     """How many the device counted.  It may have counted none: that is for a supervisor to judge."""
     count = value[key]
-    if type(count) is not int or count < 0:
+    if type(count) is not int or not 0 <= count <= MOST_NUMBER:
         raise Fault("invalid_value", f"/dealing/{key}")
     return count
-
-
-def _is_instant(text: str) -> bool:
-    """An RFC 3339 time with an offset that the calendar and every time zone can follow."""
-    if RFC_3339.fullmatch(text) is None:
-        return False
-    try:
-        moment: datetime = instant(text)
-        if moment.year in (1, 9999):
-            moment.astimezone(UTC)
-    except (ValueError, OverflowError):
-        return False
-    return True

@@ -7,7 +7,6 @@ These are plain records: `door.read` fills them from a JSON value and vouches fo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
 
 @dataclass(slots=True)
@@ -57,8 +56,3 @@ class RoundMessage:
     irregularities: list[Irregularity] = field(default_factory=list)
     sequence: int | None = None
     result: str | None = None
-
-
-def instant(dealt_at: str) -> datetime:
-    """The instant an accepted `dealt_at` names, with its offset."""
-    return datetime.fromisoformat(dealt_at.upper())

@@ -107,6 +107,17 @@ DOOR: list[tuple[str, Callable[[Message], object], str, str]] = [
     ("no offset", lambda sent: sent | {"dealt_at": "2026-11-27T21:14:05"}, "invalid_value", "/dealt_at"),
     ("long reference", lambda sent: sent | {"round": "x" * 65}, "invalid_value", "/round"),
     ("NUL", lambda sent: sent | {"round": "a\x00b"}, "invalid_value", "/round"),
+    ("a cent too much", lambda sent: sent | anted(10**12 + 1), "invalid_value", "/seats/0/wagers/ante"),
+    ("year 1", lambda sent: sent | {"dealt_at": "0001-01-01T00:00:00Z"}, "invalid_value", "/dealt_at"),
+    ("year 9999", lambda sent: sent | {"dealt_at": "9999-12-31T23:59:59Z"}, "invalid_value", "/dealt_at"),
+    ("year 1899", lambda sent: sent | {"dealt_at": "1899-12-31T23:59:59Z"}, "invalid_value", "/dealt_at"),
+    ("year 2200", lambda sent: sent | {"dealt_at": "2200-01-01T00:00:00Z"}, "invalid_value", "/dealt_at"),
+    ("a long device", lambda sent: sent | {"dealing": {"method": "hand", "device": "x" * 65}}, "invalid_value",
+     "/dealing/device"),
+    ("a device of half a megabyte", lambda sent: sent | {"dealing": {"method": "hand", "device": "x" * 500_000}},
+     "invalid_value", "/dealing/device"),
+    ("a long deck", lambda sent: sent | {"dealing": {"method": "hand", "deck": "x" * 65}}, "invalid_value", "/dealing/deck"),
+    ("a long mode", lambda sent: sent | {"dealing": {"method": "hand", "mode": "x" * 65}}, "invalid_value", "/dealing/mode"),
     ("sequence nought", lambda sent: sent | {"sequence": 0}, "invalid_value", "/sequence"),
     ("sequence beyond every device", lambda sent: sent | {"sequence": 2**63}, "invalid_value", "/sequence"),
     ("text", lambda sent: "R-1", "invalid_json", ""),
@@ -134,6 +145,45 @@ def test_what_the_door_refuses_is_422_and_not_stored(
     assert (first["index"], first["status"], first["code"], first["pointer"]) == (0, "refused", code, pointer)
     assert second == {"index": 1, "round": good["round"], "table": LINKED, "status": "accepted"}
     assert stored() == before + 1
+
+
+ENDLESS = "9" * 4_301
+
+
+def bonus(cents: object) -> Message:
+    """A seat with a side wager of whatever is given."""
+    found = seat(1, "3s 7d")
+    found["wagers"]["three_card_bonus"] = cents
+    return found
+
+
+WHERE: list[tuple[str, Callable[[Message], object], str, str]] = [
+    ("ante", lambda sent: sent | anted("@"), "invalid_value", "/seats/0/wagers/ante"),
+    ("side wager", lambda sent: sent | {"seats": [bonus("@")]}, "invalid_value",
+     "/seats/0/wagers/three_card_bonus"),
+    ("seat", lambda sent: sent | {"seats": [seat(1, "3s 7d") | {"seat": "@"}]}, "invalid_value", "/seats/0/seat"),
+    ("players", lambda sent: sent | {"dealing": {"method": "hand", "players": "@"}}, "invalid_value", "/dealing/players"),
+    ("card", lambda sent: sent | {"community": ["@", "9h", "Kd"]}, "invalid_value", "/community/0"),
+    ("sequence", lambda sent: sent | {"sequence": "@"}, "invalid_value", "/sequence"),
+    ("unknown key", lambda sent: sent | {"surplus": [1, {"a": ["@"]}]}, "unknown_field", "/surplus"),
+    ("the whole", lambda sent: "@", "invalid_json", ""),
+    ("alone in a list", lambda sent: sent | {"seats": ["@"]}, "invalid_value", "/seats/0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [ENDLESS, "-" + ENDLESS, "9" * 400, "1e400"], ids=["4301", "-4301", "400", "1e400"])
+@pytest.mark.parametrize(("make", "code", "pointer"), [each[1:] for each in WHERE], ids=[each[0] for each in WHERE])
+def test_a_number_of_any_length_costs_that_message_alone(
+    make: Callable[[Message], object], code: str, pointer: str, number: str, api: Api, post: Poster
+) -> None:
+    raw = json.dumps(make(api.round())).replace('"@"', number)
+    problem(post(raw.encode()), 422, code, pointer)
+    good = [api.round(), api.round()]
+    answer = post(f"[{json.dumps(good[0])}, {raw}, {json.dumps(good[1])}]".encode())
+    assert answer.status_code == 202, answer.text
+    assert [receipt["status"] for receipt in answer.json()] == ["accepted", "refused", "accepted"]
+    assert (answer.json()[1]["code"], answer.json()[1]["pointer"]) == (code, pointer)
+    assert all(is_stored(sent) for sent in good)
 
 
 @pytest.mark.parametrize("sequence", [1, 2**63 - 1])
@@ -331,7 +381,7 @@ def test_no_post_reads_the_database_in_the_event_loop(api: Api, monkeypatch: pyt
             statuses.append(event.get("status", 0))
 
         posting = Posting(nobody)
-        key = [(b"authorization", api.key()["Authorization"].encode())]
+        key = [(b"host", b"localhost:8000"), (b"authorization", api.key()["Authorization"].encode())]
         for _ in range(20):
             scope = {"type": "http", "method": "POST", "path": "/api/v1/rounds", "headers": key}
             await posting(scope, receive, send)

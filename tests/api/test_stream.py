@@ -7,19 +7,19 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import pytest
 from django.contrib.auth.models import User
-from django.db import connections
+from django.db import OperationalError, connections
 from django.test import Client
 
 from jackpot import feeds
-from jackpot.services.listening import HUB
+from jackpot.services.listening import HUB, tell
 from tests.api.conftest import Api, now_dealt, reference
 from tests.services.house import LINKED, TWIN, Message, rows, royal, run, two_hits, value
 
@@ -184,9 +184,11 @@ def test_ids_never_go_back(api: Api) -> None:
     assert ids == sorted(ids)
 
 
-def test_a_resumed_connection_gets_every_award_it_missed_then_the_state(api: Api) -> None:
+def test_a_resumed_connection_gets_every_award_from_its_sequence_on_then_the_state(api: Api) -> None:
+    (quiet,) = api.play(api.round(table=TWIN))
     with watching(api, "twin") as browser:
         last = browser.opening(levels=2)[-1].id
+    assert last == quiet["sequence"]
     missed = api.play(*(won(two_hits) for _ in range(3)))
     with watching(api, "twin", last=last) as browser:
         events = [browser.next() for _ in range(6 + 1 + 2)]
@@ -195,15 +197,28 @@ def test_a_resumed_connection_gets_every_award_it_missed_then_the_state(api: Api
     assert [event.kind for event in events] == ["hit"] * 6 + ["state", "meter", "meter"]
     assert told(events) == hits_of(*missed)
     assert told(later) == hits_of(*more)
-    # Resumed in the middle of what was missed, the rest comes.
+    # Resumed in the middle of what was missed: what came with that sequence comes again, and then the rest.
     with watching(api, "twin", last=missed[1]["sequence"]) as browser:
-        events = [browser.next() for _ in range(2 + 1 + 1 + 2)]
-    assert told(events) == hits_of(missed[2], *more)
+        events = [browser.next() for _ in range(2 + 2 + 1 + 1 + 2)]
+    assert told(events) == hits_of(missed[1], missed[2], *more)
+
+
+def test_a_stream_dropped_between_two_awards_of_one_round_loses_neither(api: Api) -> None:
+    """Both bear the sequence of their round, so whoever heard the first alone resumes with it (CONTRACT §5)."""
+    with watching(api, "twin") as browser:
+        browser.opening(levels=2)
+        (shown,) = api.play(won(two_hits))
+        first = browser.next("hit")
+    with watching(api, "twin", last=first.id) as browser:
+        again = browser.until_meter(shown["sequence"], "minor")
+    assert first.id == shown["sequence"]
+    assert told(again) == hits_of(shown)
+    assert len({hit["hit"] for _, hit in told([first]) + hits_of(shown)}) == 2
 
 
 def test_a_resumed_connection_that_missed_nothing_gets_the_state_alone(api: Api) -> None:
-    last = sequence("twin")
-    with watching(api, "twin", last=last) as browser:
+    (quiet,) = api.play(api.round(table=TWIN))
+    with watching(api, "twin", last=quiet["sequence"]) as browser:
         browser.opening(levels=2)
         with pytest.raises(queue.Empty):
             browser.next(within=0.5)
@@ -234,7 +249,9 @@ def test_a_connection_resumed_in_the_moment_of_an_award_hears_it_once(api: Api) 
             with watching(api, "twin", last=last) as browser:
                 (further,) = api.play(won(royal))
                 events = browser.until_meter(further["sequence"], "minor")
-            assert told(events) == hits_of(shown, further)
+            hits = told(events)
+            assert [hit for hit in hits if hit[0] > last] == hits_of(shown, further)
+            assert all(sequence >= last for sequence, _ in hits)
             last = further["sequence"]
 
 
@@ -296,6 +313,209 @@ def test_who_may_watch(api: Api) -> None:
         browser.opening(levels=2)
 
 
+class Listening:
+    """A browser inside this process."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.closed = False
+        self.may_read = asyncio.Event()
+        self.may_read.set()
+        self.heard = asyncio.Event()
+
+    async def write(self, text: bytes) -> None:
+        """Take it, as soon as this browser reads."""
+        await self.may_read.wait()
+        self.text += text.decode()
+        self.heard.set()
+
+    def write_now(self, text: bytes) -> bool:
+        """It always has to be waited for."""
+        return False
+
+    async def close(self) -> None:
+        """It is over."""
+        self.closed = True
+        self.heard.set()
+
+    def abort(self) -> None:
+        """It is over at once."""
+        self.closed = True
+
+    def events(self) -> list[str]:
+        """What was heard, without comments."""
+        return [event for event in self.text.split("\n\n") if "event: " in event]
+
+    async def hears(self, words: str) -> None:
+        """Wait until a meter was told after these words."""
+        async with asyncio.timeout(GIVE_UP_SECONDS):
+            while "event: meter" not in self.text.partition(words)[2]:
+                self.heard.clear()
+                await self.heard.wait()
+
+
+async def stopped(feed: feeds.Feed) -> None:
+    """End what a feed has running in this process."""
+    tasks = [task for task in (feed.task, HUB.task) if task is not None]
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    HUB.task = None
+
+
+def in_this_process(api: Api, watch: Callable[[feeds.Feed], Coroutine[Any, Any, Any]]) -> Any:
+    """Watch the link of two levels from an event loop in this process; whatever is left running ends with it."""
+    ((link_id, stream_id),) = rows("SELECT id, stream_id FROM jackpot_link WHERE code = 'twin'")
+
+    async def run() -> Any:
+        feed = feeds.Feed("twin", link_id, stream_id)
+        try:
+            async with asyncio.timeout(2 * GIVE_UP_SECONDS):
+                return await watch(feed)
+        finally:
+            await stopped(feed)
+
+    return asyncio.run(run())
+
+
+def playing(api: Api, *sent: Message) -> list[Message]:
+    """Play in a thread of its own, beside an event loop."""
+    try:
+        return api.play(*sent)
+    finally:
+        connections.close_all()
+
+
+@asynccontextmanager
+async def listening(feed: feeds.Feed, last: int | None = None) -> AsyncIterator[Listening]:
+    """A browser in this process for the time of the block."""
+    browser = Listening()
+    watcher = feeds.Watcher([feed], browser, feeds.NUMBERED)
+    try:
+        await watcher.open(last)
+        yield browser
+    finally:
+        watcher.leave()
+
+
+def test_a_feed_lives_again_after_its_last_watcher_left_and_the_next_came(api: Api) -> None:
+    async def watch(feed: feeds.Feed) -> None:
+        async with listening(feed) as first:
+            await first.hears("retry")
+            following = feed.task
+        assert following is not None
+        await asyncio.wait([following], timeout=GIVE_UP_SECONDS)
+        assert following.done(), "nobody watches, and it goes on reading"
+        (missed,) = await asyncio.to_thread(playing, api, won(royal))
+        async with listening(feed) as second:
+            await second.hears("retry")
+            assert f"id: {missed['sequence']}\n" in second.text, "it begins with what is now, not with what was"
+            assert missed["round"] not in second.text
+            (shown,) = await asyncio.to_thread(playing, api, won(royal))
+            await second.hears(shown["round"])
+        # One comes while the last is leaving: the feed goes on.
+        async with listening(feed) as third:
+            following = feed.task
+        async with listening(feed) as fourth:
+            (shown,) = await asyncio.to_thread(playing, api, won(royal))
+            await fourth.hears(shown["round"])
+            assert feed.task is following
+        assert not third.closed
+
+    in_this_process(api, watch)
+
+
+def test_changes_on_the_heels_of_each_other_are_told_together(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However fast a link moves, it is read and told ten times a second; every award is told all the same."""
+    readings: list[float] = []
+    real = feeds.read_link
+
+    async def read(link_id: int, after: int) -> Any:
+        readings.append(time.monotonic())
+        return await real(link_id, after)
+
+    monkeypatch.setattr(feeds, "read_link", read)
+
+    tellings = 0
+
+    def busy(feed: feeds.Feed) -> list[Message]:
+        """Rounds for two seconds, and word of movement many times over."""
+        nonlocal tellings
+        shown: list[Message] = []
+        began = time.monotonic()
+        while time.monotonic() - began < 2:
+            shown += playing(api, won(royal))
+            for _ in range(10):
+                tell(feed.stream_id, 0)
+                tellings += 1
+        connections.close_all()
+        return shown
+
+    async def watch(feed: feeds.Feed) -> None:
+        async with listening(feed) as browser:
+            began = time.monotonic()
+            shown = await asyncio.to_thread(busy, feed)
+            await browser.hears(shown[-1]["round"])
+            lasted = time.monotonic() - began
+        assert len(readings) <= lasted / feeds.COALESCE_SECONDS + 4
+        assert len(readings) < tellings
+        hits = [
+            json.loads(event.partition("data: ")[2])["round"] for event in browser.events() if "event: hit" in event
+        ]
+        assert hits == [each["round"] for each in shown]
+
+    in_this_process(api, watch)
+
+
+def test_a_browser_that_does_not_read_keeps_nobody_waiting_and_is_cut_off(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "MOST_WAITING", 3)
+    monkeypatch.setattr(feeds, "STUCK_SECONDS", 1.0)
+    monkeypatch.setattr(feeds, "COMMENT_SECONDS", 0.5)
+
+    async def watch(feed: feeds.Feed) -> None:
+        async with listening(feed) as slow, listening(feed) as stuck, listening(feed) as quick:
+            slow.may_read.clear()
+            stuck.may_read.clear()
+            for _ in range(8):
+                (shown,) = await asyncio.to_thread(playing, api, won(royal))
+                await quick.hears(shown["round"])
+            slow.may_read.set()
+            for browser in (slow, stuck):
+                async with asyncio.timeout(GIVE_UP_SECONDS):
+                    while not browser.closed:
+                        await asyncio.sleep(0.05)
+            assert not quick.closed
+            assert len([event for event in slow.events() if "event: hit" in event]) < 8
+        # It comes back with the id of the last that it heard, and has lost nothing.
+        last = max(int(event.split("\n")[0].removeprefix("id: ")) for event in slow.events())
+        async with listening(feed, last) as again:
+            await again.hears(shown["round"])
+
+    in_this_process(api, watch)
+
+
+def test_a_reading_that_fails_is_made_again(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "LOOK_AGAIN_SECONDS", 0.2)
+    real = feeds.read_link
+    broken = iter([True, False, True, True])
+
+    async def read(link_id: int, after: int) -> Any:
+        if next(broken, False):
+            raise OperationalError("no database")
+        return await real(link_id, after)
+
+    monkeypatch.setattr(feeds, "read_link", read)
+
+    async def watch(feed: feeds.Feed) -> None:
+        async with listening(feed) as browser:
+            (shown,) = await asyncio.to_thread(playing, api, won(royal))
+            await browser.hears(shown["round"])
+
+    in_this_process(api, watch)
+
+
 def test_what_is_settled_while_the_first_one_connects_is_not_lost(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reading for the browser and the one that changes are told from must not have an award between them."""
     real = feeds.read_link
@@ -323,22 +543,15 @@ def test_what_is_settled_while_the_first_one_connects_is_not_lost(api: Api, monk
     async def watch() -> list[str]:
         ((link_id, stream_id),) = rows("SELECT id, stream_id FROM jackpot_link WHERE code = 'twin'")
         feed = feeds.Feed("twin", link_id, stream_id)
-        heard: list[str] = []
-        events = feed.events(None)
+        browser = Listening()
+        watcher = feeds.Watcher([feed], browser, feeds.NUMBERED)
         try:
-            async with asyncio.timeout(GIVE_UP_SECONDS):
-                async for event in events:
-                    heard.append(event)
-                    if event.startswith("id") and "event: meter" in event and sent["round"] in "".join(heard):
-                        break
-        except TimeoutError:
-            pass
+            await watcher.open(None)
+            await browser.hears(sent["round"])
         finally:
-            await events.aclose()  # type: ignore[attr-defined]
-            for task in (feed.task, HUB.task):
-                if task is not None:
-                    task.cancel()
-        return heard
+            watcher.leave()
+            await stopped(feed)
+        return browser.events()
 
     monkeypatch.setattr(feeds, "read_link", read)
     heard = asyncio.run(watch())

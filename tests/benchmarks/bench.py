@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.benchmarks import growth, history, intake, latency, memory, partitions, replay, report, settle
+from tests.benchmarks import growth, history, intake, latency, memory, partitions, replay, report, settle, watchers
 from tests.benchmarks.report import Figures
 from tests.benchmarks.servers import hall
 
@@ -21,6 +21,7 @@ SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
     "intake": intake.run,
     "latency": latency.run,
     "memory": memory.run,
+    "watchers": watchers.run,
 }
 FAR: dict[str, dict[str, Any]] = {
     "growth": {"history": (10_000, 1_000_000, 10_000_000)},
@@ -44,6 +45,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "partitions": {"rounds": 900, "base": 300, "months": 3, "looks": 3},
     "replay": {"rounds": 500, "times": 1},
     "memory": {"rounds": 1_000},
+    "watchers": {"watchers": 50, "seconds": 2.0, "turns": 1},
 }
 
 

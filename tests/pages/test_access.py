@@ -1,11 +1,7 @@
 """Who sees which page: by role, and nobody who is not signed in, save the sign."""
 
-import asyncio
-import itertools
 import json
 import re
-import threading
-from collections.abc import AsyncGenerator
 from typing import Any
 
 import pytest
@@ -15,7 +11,7 @@ from django.urls import reverse
 
 from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLER, MANAGER, ROLES, SECURITY, SUPERVISOR
 from accounting.shell.navigation import SECTIONS, home, may_use
-from jackpot.views import displayed, merged
+from jackpot.feeds import DISPLAYED, said
 from tests.pages.conftest import PASSWORD, SignedIn, person, text_of
 from tests.services.house import ALONE, House, message, royal
 
@@ -125,36 +121,6 @@ def test_whoever_is_not_signed_in_is_sent_to_the_sign_in_page_and_back(house: Ho
     assert "r-1" in text_of(response)
 
 
-def test_a_merged_stream_lets_go_of_every_link_when_the_browser_leaves() -> None:
-    closed: list[str] = []
-
-    async def link(name: str) -> AsyncGenerator[str, None]:
-        try:
-            for number in itertools.count():
-                yield f"id: {number}\nevent: meter\ndata: {name}\n\n"
-                await asyncio.sleep(0)
-        finally:
-            closed.append(name)
-
-    async def watch() -> list[str]:
-        stream = merged([link("a"), link("b")])
-        heard = [await anext(stream) for _ in range(200)]
-        await asyncio.sleep(0.01)  # nobody reads: what is waiting fills up
-        await stream.aclose()
-        return heard
-
-    heard = asyncio.run_coroutine_threadsafe(watch(), loop_of_its_own()).result(10)
-    assert set(heard) == {"event: meter\ndata: a\n\n", "event: meter\ndata: b\n\n"}
-    assert sorted(closed) == ["a", "b"]
-
-
-def loop_of_its_own() -> asyncio.AbstractEventLoop:
-    """An event loop in another thread: in this one a browser's may be running."""
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, daemon=True).start()
-    return loop
-
-
 def test_a_part_that_reads_itself_anew_makes_a_signed_out_page_reload(house: House) -> None:
     response = Client().get("/floor/now", headers={"HX-Request": "true"})
     assert response.headers["HX-Refresh"] == "true"
@@ -207,9 +173,8 @@ def test_what_a_sign_hears_names_no_reserve_no_seat_and_no_counts() -> None:
         "overflow_cents": 1,
         "hits": 2,
     }
-    heard = displayed(f"id: 4\nevent: meter\ndata: {json.dumps(level)}\n\n")
-    assert heard == 'id: 4\nevent: meter\ndata: {"link":"a","code":"b","value_cents":7}\n\n'
-    assert displayed(": still here\n\n") == ": still here\n\n"
+    heard = said([f"id: 4\nevent: meter\ndata: {json.dumps(level)}\n\n"], DISPLAYED)
+    assert heard == b'id: 4\nevent: meter\ndata: {"link":"a","code":"b","value_cents":7}\n\n'
 
 
 def test_nothing_there_is_a_page_that_says_so(house: House, signed_in: SignedIn) -> None:

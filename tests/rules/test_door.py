@@ -143,36 +143,43 @@ BAD_VALUES: list[tuple[str, list[object]]] = [
             "20261127T211405Z",
             "2026-11-27T21:14:05Z ",
             "9999-12-31T23:59:59-01:00",
+            "9999-12-31T23:59:59Z",
+            "0001-01-01T00:00:00Z",
+            "1899-12-31T23:59:59Z",
+            "1899-12-31T23:59:59-01:00",
+            "2200-01-01T00:00:00Z",
+            "2200-01-01T00:00:00+01:00",
+            "٢٠٢٦-11-27T21:14:05Z",
         ],
     ),
     ("/dealing", [None, [], "shuffler"]),
     ("/dealing/method", [None, "", "machine", 1, ["hand"]]),
-    ("/dealing/device", [None, "", 5]),
-    ("/dealing/deck", [None, "", 5]),
-    ("/dealing/cards_in_deck", [None, -1, 52.0, "52", True]),
-    ("/dealing/players", [None, -1, 1.0, "1", True]),
-    ("/dealing/mode", [None, "", 1, []]),
+    ("/dealing/device", [None, "", 5, "x" * 65, "é" * 65, "x" * 1_000_000, "a\0b"]),
+    ("/dealing/deck", [None, "", 5, "x" * 65]),
+    ("/dealing/cards_in_deck", [None, -1, 52.0, "52", True, 2**63, 10**4_000]),
+    ("/dealing/players", [None, -1, 1.0, "1", True, 2**63, 10**4_000]),
+    ("/dealing/mode", [None, "", 1, [], "x" * 65]),
     ("/community", [None, "4d9h3s", {}]),
     ("/community/1", ["9x", "1h", "9H", "", "9hh", 9, None, ["9h"], {}]),
     ("/dealer", [None, {}]),
     ("/dealer/0", ["Xc", 1]),
     ("/seats", [None, [], {}, "x"]),
     ("/seats/1", [None, [], 4, "x"]),
-    ("/seats/0/seat", [0, -1, "1", 1.0, True, None]),
+    ("/seats/0/seat", [0, -1, "1", 1.0, True, None, 2**63, 10**4_000, -(10**4_000)]),
     ("/seats/0/cards", [None, "JcJh", {}]),
     ("/seats/0/cards/1", ["1h", None, 0, []]),
     ("/seats/1/folded", [None, "ante", "sixth_street", "", 3, ["third_street"]]),
     ("/seats/0/withdrawn", [None, "ante", {}]),
     ("/seats/0/wagers", [None, [], 1000]),
-    ("/seats/0/wagers/ante", [0, -1, 1000.0, 1e3, "1000", True, None, [], {}]),
-    ("/seats/0/wagers/never~1heard~0of", [0, "1"]),
+    ("/seats/0/wagers/ante", [0, -1, 1000.0, 1e3, "1000", True, None, [], {}, 10**12 + 1, 2**63 - 1, 10**4_000]),
+    ("/seats/0/wagers/never~1heard~0of", [0, "1", 10**12 + 1]),
     ("/irregularities", [None, {}, "x"]),
     ("/irregularities/0", [None, "x", []]),
     ("/irregularities/0/code", [None, "misdeal", "", 1, ["forfeit"]]),
     ("/irregularities/0/seat", [None, 0, 3, "4", 4.0, True]),
     ("/irregularities/0/position", ["dealer", "left", None]),
     ("/irregularities/1/position", ["left", None, 1, ["dealer"]]),
-    ("/sequence", [None, 0, -1, "7", 7.0, True]),
+    ("/sequence", [None, 0, -1, "7", 7.0, True, 2**63, 10**4_000]),
 ]
 
 
@@ -252,12 +259,23 @@ def test_bounds_that_are_still_allowed(harbor: Any, good: dict[str, Any]) -> Non
         ("/dealt_at", "2026-11-27t21:14:05.1234567z"),
         ("/dealt_at", "2028-02-29T23:59:59+14:00"),
         ("/community", []),
-        ("/seats/0/seat", 10**30),
+        ("/seats/0/seat", 2**63 - 1),
         ("/seats/0/wagers", {}),
         ("/seats/0/wagers/insurance", 1),
-        ("/seats/0/wagers/ante", 10**4000),
+        ("/seats/0/wagers/ante", 1),
+        ("/seats/0/wagers/ante", 10**12),
+        ("/seats/0/wagers/never heard of", 10**12),
         ("/dealing/players", 0),
+        ("/dealing/players", 2**63 - 1),
         ("/dealing/cards_in_deck", 0),
+        ("/dealing/cards_in_deck", 2**63 - 1),
+        ("/dealing/device", "é" * 64),
+        ("/dealing/deck", "🂡" * 64),
+        ("/dealing/mode", "x" * 64),
+        ("/sequence", 1),
+        ("/sequence", 2**63 - 1),
+        ("/dealt_at", "1900-01-01T00:00:00+23:59"),
+        ("/dealt_at", "2199-12-31T23:59:59.999999999-23:59"),
         ("/dealing/mode", "standard"),
     ]:
         assert isinstance(harbor.read(change(good, pointer, value)), RoundMessage), pointer
@@ -300,6 +318,37 @@ def test_json_that_everybody_reads_alike() -> None:
     }
 
 
-def test_a_number_of_thousands_of_digits_is_refused_where_it_stands(harbor: Any, good: dict[str, Any]) -> None:
-    raw = json.dumps(change(good, "/seats/0/wagers/ante", "@")).replace('"@"', "9" * 20_000)
-    assert harbor.read(door.parse(raw)) == Refusal("invalid_value", "/seats/0/wagers/ante", "R-1")
+NUMBERS = ["/seats/0/wagers/ante", "/seats/1/seat", "/dealing/players", "/dealing/cards_in_deck", "/sequence", "/round"]
+NUMBERS += ["/dealt_at", "/community/0", "/irregularities/0/seat", "/dealing/device", "/seats/0/wagers", "/seats"]
+
+
+@pytest.mark.parametrize("digits", [4_300, 4_301, 20_000])
+@pytest.mark.parametrize("sign", ["", "-"])
+@pytest.mark.parametrize("pointer", NUMBERS)
+def test_a_number_of_any_length_is_refused_where_it_stands(
+    harbor: Any, good: dict[str, Any], pointer: str, sign: str, digits: int
+) -> None:
+    raw = json.dumps(change(good, pointer, "@")).replace('"@"', sign + "9" * digits)
+    assert harbor.read(door.parse(raw)) == Refusal("invalid_value", pointer, None if pointer == "/round" else "R-1")
+
+
+def test_a_number_of_any_length_under_an_unknown_key_or_as_the_whole_is_refused_as_that(
+    harbor: Any, good: dict[str, Any]
+) -> None:
+    raw = json.dumps(good | {"surplus": "@"}).replace('"@"', "9" * 4_301)
+    assert harbor.read(door.parse(raw)) == Refusal("unknown_field", "/surplus", "R-1")
+    assert harbor.read(door.parse("9" * 4_301)) == Refusal("invalid_json", "", None)
+
+
+def nested(levels: int) -> str:
+    return "[" * levels + "]" * levels
+
+
+def test_nesting_is_followed_to_a_depth_that_does_not_depend_on_who_asks() -> None:
+    """Signs inside texts do not count, and what stands side by side is not deep."""
+    quoted = json.dumps(nested(2_000) + '"[' + "\\")
+    for text in (nested(500), f"[{quoted}, {nested(499)}]", "[" + ",".join(["[]"] * 2_000) + "]"):
+        door.parse(text)
+    for text in (nested(501), f"[{quoted}, {nested(500)}]", '{"a":' * 501 + "1" + "}" * 501):
+        with pytest.raises(InvalidJson, match="deeper"):
+            door.parse(text)

@@ -1,0 +1,87 @@
+"""The broker on PostgreSQL: kombu's `pgmq` transport, in which whoever listens also reads.
+
+As it comes, everybody who declares a queue listens to its inserts, publishers too, and a consumer reads what it hears
+only while its queue is empty.  A session that listens and does not read fills up: its backend hangs in ClientWrite, holds
+the oldest transaction of the server open, and the server's one notification queue grows without end.
+"""
+
+import threading
+from typing import Any
+
+import psycopg
+import structlog
+from kombu.transport import pgmq
+from psycopg import sql
+
+log = structlog.get_logger()
+
+LOOK_UP_SECONDS = 0.5  # how soon the reader sees that it is to stop, or that there is more to listen to
+AGAIN_SECONDS = 0.5
+
+
+class Listener(pgmq._NotifyWaiter):
+    """Hears the inserts of queues in a thread of its own, which reads whatever the consumer is doing meanwhile."""
+
+    def __init__(self, dsn: str) -> None:
+        super().__init__(dsn)
+        self.channels: set[str] = set()
+        self.heard = threading.Event()
+        self.closed = threading.Event()
+        self.thread: threading.Thread | None = None
+
+    def register(self, queue_name: str) -> None:
+        """Listen to the inserts of a queue as well."""
+        self.channels.add(f"pgmq.q_{queue_name}.INSERT")
+        if self.thread is None:
+            self.thread = threading.Thread(target=self._read, name="broker-listener", daemon=True)
+            self.thread.start()
+
+    def wait(self, timeout: float | None) -> bool:
+        """Whether a message came since the last wait, or comes within so many seconds."""
+        came = self.heard.wait(timeout)
+        self.heard.clear()
+        return came
+
+    def close(self) -> None:
+        """Stop listening; the session ends within a second."""
+        self.closed.set()
+        self.heard.set()
+
+    def _read(self) -> None:
+        while not self.closed.is_set():
+            try:
+                with psycopg.connect(self._dsn, autocommit=True, application_name="jackpot broker listener") as session:
+                    self._read_from(session)
+            except (psycopg.Error, OSError) as error:
+                log.warning("broker_listening_again", error=str(error))
+                self.heard.set()  # what came meanwhile was not heard
+                self.closed.wait(AGAIN_SECONDS)
+
+    def _read_from(self, session: psycopg.Connection[Any]) -> None:
+        listening: set[str] = set()
+        while not self.closed.is_set():
+            for channel in self.channels - listening:
+                session.execute(sql.SQL("LISTEN {}").format(sql.Identifier(channel)))
+                listening.add(channel)
+                self.heard.set()
+            for _ in session.notifies(timeout=LOOK_UP_SECONDS):
+                self.heard.set()
+
+
+class Channel(pgmq.Channel):
+    """Who declares a queue does not listen to it; who consumes from it does."""
+
+    def _maybe_enable_notify(self, queue: str, queue_name: str | None = None) -> None:
+        if queue_name is None:  # asked for a consumer, not for a declaration
+            super()._maybe_enable_notify(queue)  # type: ignore[no-untyped-call]
+
+
+class Transport(pgmq.Transport):
+    """kombu's transport with our channel and our listener."""
+
+    Channel = Channel
+
+    def _get_notify_waiter(self) -> pgmq._NotifyWaiter:
+        if self._notify_waiter is None:
+            self._notify_waiter = Listener(self._get_pgmq_client().config.dsn)
+        return self._notify_waiter
