@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounting.rules import parameters
 from jackpot import queries
 from jackpot.feeds import feed
 
@@ -56,6 +57,7 @@ class Links(APIView):
     @extend_schema(responses=LinkPage, operation_id="links_list")
     def get(self, request: Request) -> Response:
         """Links with their levels."""
+        parameters.read(request.query_params.lists(), ())
         return Response({"items": queries.link_states(), "next": None})
 
 

@@ -1,6 +1,5 @@
 """Rounds over HTTP: posting them, one round, and the rounds of a stream in its order (CONTRACT §5)."""
 
-import re
 from typing import Any
 
 from django.http import HttpResponse
@@ -8,20 +7,21 @@ from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied, ValidationError
+from rest_framework.exceptions import NotAuthenticated, NotFound, PermissionDenied
 from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounting.queries import events_page, stream_exists
+from accounting.rules import parameters
+from accounting.rules.parameters import BadParameter, Parameters
 from devices import posting, queries
 from devices.services import directory, inbox, wakes
 from devices.services.directory import Caller
 
 MOST = 1_000
 USUAL = 100
-WHOLE = re.compile(r"-?\d{1,19}", re.ASCII)
 
 
 class Receipt(serializers.Serializer[Any]):
@@ -88,14 +88,12 @@ class AnyBody(BaseParser):
         return {}
 
 
-def whole(request: Request, name: str, default: int, *, least: int = 0, most: int = 2**62) -> int:
-    """A whole number among the query parameters."""
-    text = request.query_params.get(name)
-    if text is None:
-        return default
-    if not (WHOLE.fullmatch(text) and least <= int(text) <= most):
-        raise ValidationError({name: f"a whole number from {least} to {most} is expected"})
-    return int(text)
+def place(given: Parameters) -> tuple[int, int]:
+    """Where in a stream's order a page begins and how long it is: `cursor` goes on from `after_sequence`."""
+    after = given.whole("after_sequence", least=-1)
+    cursor = given.whole("cursor", least=-1)
+    limit = given.whole("limit", least=1, most=MOST)
+    return next((number for number in (cursor, after) if number is not None), 0), limit or USUAL
 
 
 class Rounds(APIView):
@@ -148,13 +146,13 @@ class Rounds(APIView):
     )
     def get(self, request: Request) -> Response:
         """Rounds of a stream in its order; `next` is the sequence to go on after."""
-        stream = request.query_params.get("stream")
-        if not stream:
-            raise ValidationError({"stream": "a link's or table's code is required"})
+        given = parameters.read(request.query_params.lists(), ("stream", "after_sequence", "cursor", "limit"))
+        stream = given.text("stream")
+        if stream is None:
+            raise BadParameter("stream", "a link's or table's code is required")
+        after, limit = place(given)
         if not stream_exists(stream):
             raise NotFound(f"no stream {stream}")
-        after = whole(request, "cursor", whole(request, "after_sequence", 0, least=-1), least=-1)
-        limit = whole(request, "limit", USUAL, least=1, most=MOST)
         found = queries.rounds_on(stream, after_sequence=after, limit=limit + 1)
         following = str(found[limit - 1].sequence) if len(found) > limit else None
         return Response({"items": [row.shown() for row in found[:limit]], "next": following})
@@ -186,13 +184,11 @@ class StreamEvents(APIView):
     )
     def get(self, request: Request, code: str) -> Response:
         """Events of a stream in its order, with the digests they are chained by."""
+        given = parameters.read(request.query_params.lists(), ("rounds", "after_sequence", "cursor", "limit"))
+        with_rounds = given.choice("rounds", ("yes", "no")) == "yes"
+        after, limit = place(given)
         if not stream_exists(code):
             raise NotFound(f"no stream {code}")
-        after = whole(request, "cursor", whole(request, "after_sequence", 0, least=-1), least=-1)
-        limit = whole(request, "limit", USUAL, least=1, most=MOST)
-        rounds = request.query_params.get("rounds", "no")
-        if rounds not in ("yes", "no"):
-            raise ValidationError({"rounds": "yes or no is expected"})
-        found = events_page(code, after_sequence=after, limit=limit + 1, with_rounds=rounds == "yes")
+        found = events_page(code, after_sequence=after, limit=limit + 1, with_rounds=with_rounds)
         following = str(found[limit - 1]["sequence"]) if len(found) > limit else None
         return Response({"items": found[:limit], "next": following})

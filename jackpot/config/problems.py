@@ -11,6 +11,8 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from accounting.rules.parameters import BadParameter
+
 MEDIA_TYPE = "application/problem+json"
 
 
@@ -47,6 +49,9 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
         error = exceptions.NotFound(*error.args)
     elif isinstance(error, PermissionDenied):
         error = exceptions.PermissionDenied(*error.args)
+    elif isinstance(error, BadParameter):
+        body = document(400, "invalid_value", error.detail, pointer=error.pointer)
+        return Response(body, status=400, content_type=MEDIA_TYPE)
     if not isinstance(error, exceptions.APIException):
         return None  # a bug: let it fail loudly
     set_rollback()

@@ -118,8 +118,10 @@ def test_a_page_that_ends_with_the_last_round_is_the_last(api: Api) -> None:
 @pytest.mark.parametrize("list_of", ["rounds?stream=ms-mg01&", "streams/ms-mg01/events?"])
 @pytest.mark.parametrize(
     "parameter",
-    ["limit=0", "limit=1001", "limit=-1", "limit=x", "limit=", "limit=1.5", "after_sequence=x", "after_sequence=--5",
-     "after_sequence=-2", "cursor=x", "cursor=--5", "cursor=9999999999999999999", "limit=%D9%A1"],
+    ["limit=0", "limit=1001", "limit=-1", "limit=x", "limit=1.5",
+     "limit=%C2%B2", "limit=1_0", "limit=%2B5", "limit=007", "limit=" + "9" * 5_000, "after_sequence=x", "after_sequence=--5",
+     "after_sequence=-2", "cursor=x", "cursor=--5", "cursor=9999999999999999999", "limit=%D9%A1",
+     "limit=5&limit=5", "cursor=1&cursor=2", "after_sequenc=5", "format=json"],
 )  # fmt: skip
 def test_what_is_no_number_is_400_naming_the_parameter(list_of: str, parameter: str, api: Api) -> None:
     answer = api.get(list_of + parameter)
@@ -127,6 +129,18 @@ def test_what_is_no_number_is_400_naming_the_parameter(list_of: str, parameter: 
     body = answer.json()
     assert answer.headers["content-type"] == "application/problem+json"
     assert (body["code"], body["pointer"]) == ("invalid_value", "/" + parameter.split("=")[0])
+
+
+@pytest.mark.parametrize("list_of", ["rounds?stream=ms-mg01", "streams/ms-mg01/events?rounds="])
+def test_an_empty_parameter_is_as_if_not_given(list_of: str, api: Api) -> None:
+    assert api.found(f"{list_of}&limit=&cursor=&after_sequence=") == api.found(list_of)
+
+
+@pytest.mark.parametrize("address", ["links?limit=5", "links?x=", "links?code=ms-mg01"])
+def test_a_list_refuses_parameters_that_it_does_not_know(address: str, api: Api) -> None:
+    answer = api.get(address)
+    pointer = "/" + address.partition("?")[2].partition("=")[0]
+    assert (answer.status_code, answer.json()["code"], answer.json()["pointer"]) == (400, "invalid_value", pointer)
 
 
 @pytest.mark.parametrize("query", ["", "?stream=", "?limit=5"])
@@ -198,7 +212,7 @@ def canonical(message: Message) -> bytes:
     return json.dumps(message, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-@pytest.mark.parametrize("rounds", ["maybe", "", "1"])
+@pytest.mark.parametrize("rounds", ["maybe", "Yes", "1"])
 def test_rounds_among_events_are_asked_for_with_yes_or_no(rounds: str, api: Api) -> None:
     answer = api.get(f"streams/ms-mg01/events?rounds={rounds}")
     assert (answer.status_code, answer.json()["pointer"]) == (400, "/rounds")
