@@ -7,7 +7,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
@@ -17,6 +17,7 @@ from django.utils.functional import SimpleLazyObject
 from accounting import queries
 from accounting.models import Property
 from accounting.rules.gaming_day import began, gaming_date
+from accounting.rules.parameters import BadParameter
 from accounting.rules.people import ROLES, SECTIONS, may_use
 
 P = ParamSpec("P")
@@ -59,7 +60,10 @@ def page(section: str) -> Callable[[View[P]], View[P]]:
             except queries.NoProperty:
                 return render(request, "no_floor.html", status=503)
             with timezone.override(zone):
-                return view(request, *args, **kwargs)
+                try:
+                    return view(request, *args, **kwargs)
+                except BadParameter as refusal:
+                    raise BadRequest(str(refusal)) from refusal
 
         return guarded
 

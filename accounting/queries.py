@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
 from accounting.models import Account, AuditRecord, Event, GamingDay, Property, Stream, Transfer
+from accounting.rules.gaming_day import began, gaming_date
 
 
 class NoProperty(LookupError):
@@ -20,6 +22,14 @@ def the_property() -> Property:
     if found is None:
         raise NoProperty("no property yet: run `python3 manage.py load_floor FLOOR.toml`")
     return found
+
+
+def gaming_day(at: datetime) -> tuple[date, datetime]:
+    """The gaming day of an instant and when it began. Raises NoProperty before a floor was loaded."""
+    home = the_property()
+    zone, starts = ZoneInfo(home.time_zone), home.gaming_day_starts
+    day = gaming_date(at, zone=zone, starts=starts)
+    return day, began(day, zone=zone, starts=starts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from django.urls import path
 
 from accounting import queries
 from accounting.pages import Header, page
+from accounting.rules import parameters
 from accounting.rules.people import ROLES
 
 AUDIT_PAGE = 50
@@ -74,10 +75,9 @@ def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
 @page("audit")
 def audit(request: HttpRequest) -> HttpResponse:
     """The audit trail by key, the chain heads of all streams, and how to verify both."""
-    before, subject = request.GET.get("before", ""), request.GET.get("subject", "")
-    records = queries.audit_records(
-        before=int(before) if before.isdecimal() else None, subject=subject, limit=AUDIT_PAGE + 1
-    )
+    given = parameters.read(request.GET.lists(), ("before", "subject"))
+    before, subject = given.whole("before", least=1), given.text("subject") or ""
+    records = queries.audit_records(before=before, subject=subject, limit=AUDIT_PAGE + 1)
     context = {
         "records": records[:AUDIT_PAGE],
         "older": records[AUDIT_PAGE - 1].pk if len(records) > AUDIT_PAGE else None,

@@ -209,7 +209,7 @@ GATEWAYS = """
     LEFT JOIN LATERAL (
         SELECT message.received_at, message.reference FROM tables_round round
         JOIN devices_message message ON message.id = round.message_id
-        WHERE round.table_id = tabl.id ORDER BY round.dealt_at DESC LIMIT 1
+        WHERE round.table_id = tabl.id ORDER BY round.counts_at DESC LIMIT 1
     ) last ON true
     GROUP BY device.id ORDER BY device.code
 """

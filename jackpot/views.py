@@ -14,8 +14,10 @@ from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_GET
 
+from accounting import addresses  # noqa: F401  # registers `anything`
 from accounting.pages import page, roles_of
 from accounting.queries import the_property
+from accounting.rules import parameters
 from accounting.rules.people import may_use
 from jackpot import queries
 from jackpot.feeds import feed
@@ -41,9 +43,10 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
     if not found:
         raise Http404(f"no link {code}")
     link = found[0]
-    asked, before = request.GET.get("span", ""), request.GET.get("before", "")
-    span = next((span for span in SPANS if str(span) == asked), SPANS[1])
-    hits = queries.last_hits(link=code, before=int(before) if before.isdecimal() else None, limit=HITS_SHOWN + 1)
+    given = parameters.read(request.GET.lists(), ("span", "before"))
+    span = int(given.choice("span", [str(span) for span in SPANS]) or SPANS[1])
+    before = given.whole("before", least=1)
+    hits = queries.last_hits(link=code, before=before, limit=HITS_SHOWN + 1)
     context = {
         "link": link | {"stream": f"{reverse('live')}?{urlencode({'link': code})}"},
         "charts": _charts(code, events=span),
@@ -187,9 +190,9 @@ def displayed(event: str) -> str:
 
 urlpatterns = [
     path("jackpots/", jackpots, name="jackpots"),
-    path("jackpots/<path:code>/", jackpot, name="jackpot"),
+    path("jackpots/<anything:code>/", jackpot, name="jackpot"),
     path("accounting/liabilities/", liabilities, name="liabilities"),
     path("live", live, name="live"),
-    path("sign/<path:code>/stream", sign_stream, name="sign-stream"),
-    path("sign/<path:code>", sign, name="sign"),
+    path("sign/<anything:code>/stream", sign_stream, name="sign-stream"),
+    path("sign/<anything:code>", sign, name="sign"),
 ]

@@ -33,7 +33,7 @@ EVERYONE = frozenset(ROLES)
 SECTIONS = (
     Section("floor", "Floor", "f", "layout-dashboard", "floor", "Tables, meters and rounds as they happen", EVERYONE),
     Section("jackpots", "Jackpots", "j", "diamond", "jackpots", "Links, their levels, meters and hits", EVERYONE),
-    Section("payouts", "Payouts", "p", "cash", "payouts", "What was paid, and how each sum was reached", EVERYONE),
+    Section("payouts", "Payouts", "p", "cash", "payout-search", "What was paid, and how each sum was reached", EVERYONE),
     Section(
         "accounting", "Accounting", "a", "report-money", "accounting",
         "Balances by gaming day, liabilities against meters", frozenset({ACCOUNTING, AUDITOR}),

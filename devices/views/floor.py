@@ -1,7 +1,7 @@
 """The floor: every link with its live meters and tables, the last rounds, hits and what waits for a supervisor."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.core.cache import cache
@@ -11,7 +11,10 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from accounting.pages import day_began, page
+from accounting.pages import page
+from accounting.queries import gaming_day
+from accounting.rules import parameters
+from accounting.rules.moments import instant, is_moment
 from devices.queries import boards
 from jackpot import queries as jackpot_queries
 from tables.queries import floor as tables_queries
@@ -21,7 +24,7 @@ ROUNDS_SHOWN = 20
 HITS_SHOWN = 10
 MADE_ANEW_SECONDS = 1
 TABLE_ROUNDS_SHOWN = 50
-NEWEST = (datetime.max.replace(tzinfo=UTC), 0)
+NEWEST = (datetime.max.replace(tzinfo=UTC) - timedelta(days=2), 0)
 
 
 @page("floor")
@@ -44,7 +47,7 @@ def floor_now(request: HttpRequest) -> HttpResponse:
 
 
 def _now() -> dict[str, Any]:
-    tables = tables_queries.tables_now(day_began(timezone.now()))
+    tables = tables_queries.tables_now(*gaming_day(timezone.now()))
     links = jackpot_queries.links_with_terms()
     for link in links:
         link["stream"] = reverse("live")
@@ -66,10 +69,12 @@ def _now() -> dict[str, Any]:
 @page("floor")
 def table(request: HttpRequest, code: str) -> HttpResponse:
     """One table and its rounds, newest first."""
-    shown = next((table for table in tables_queries.tables_now(day_began(timezone.now())) if table.code == code), None)
+    given = parameters.read(request.GET.lists(), ("before",))
+    tables = tables_queries.tables_now(*gaming_day(timezone.now()))
+    shown = next((table for table in tables if table.code == code), None)
     if shown is None:
         raise Http404(f"no table {code}")
-    before = request.GET.get("before", "")
+    before = given.text("before") or ""
     rounds = with_boards(
         tables_queries.rounds_of_table(code, before=_key(before) if before else NEWEST, limit=TABLE_ROUNDS_SHOWN + 1)
     )
@@ -78,21 +83,17 @@ def table(request: HttpRequest, code: str) -> HttpResponse:
         "table": shown,
         "rounds": rounds[:TABLE_ROUNDS_SHOWN],
         "before": before.partition("/")[0],
-        "older": f"{last.dealt_at.isoformat()}/{last.sequence}" if last else None,
+        "older": f"{last.counts_at.isoformat()}/{last.sequence}" if last else None,
     }
     return render(request, "floor/table.html", context)
 
 
 def _key(text: str) -> tuple[datetime, int]:
-    """The place in a table's rounds that a page's address names: a deal and a stream sequence."""
+    """The place in a table's rounds that a page's address names: a moment that counts and a stream sequence."""
     at, _, sequence = text.partition("/")
-    try:
-        deal, number = datetime.fromisoformat(at), int(sequence)
-    except ValueError:
-        raise Http404(f"{text} is no place in a table's rounds") from None
-    if deal.tzinfo is None or not 0 <= number < 2**63:
-        raise Http404(f"{text} is no place in a table's rounds")
-    return deal, number
+    if not is_moment(at):
+        raise Http404("no place in a table's rounds")
+    return instant(at), parameters.Parameters({"before": sequence or "-"}).whole("before") or 0
 
 
 def with_boards(rounds: list[RoundLine]) -> list[RoundLine]:

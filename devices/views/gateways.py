@@ -5,6 +5,7 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from accounting.pages import page
+from accounting.rules import parameters
 from devices import queries
 
 EVENTS_SHOWN = 50
@@ -13,8 +14,8 @@ EVENTS_SHOWN = 50
 @page("devices")
 def devices(request: HttpRequest) -> HttpResponse:
     """Gateways and the tables they post for, the queue by stream, and the latest significant events."""
-    before = request.GET.get("before", "")
-    events = queries.significant_events(before=int(before) if before.isdecimal() else None, limit=EVENTS_SHOWN + 1)
+    before = parameters.read(request.GET.lists(), ("before",)).whole("before", least=1)
+    events = queries.significant_events(before=before, limit=EVENTS_SHOWN + 1)
     context = {
         "gateways": queries.gateways(),
         "queues": queries.queues(),

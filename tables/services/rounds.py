@@ -235,18 +235,20 @@ class _Writer:
         if self.link and settled.settlement["awards"]:
             self.link.number_awards(settled.settlement["awards"])
         encoded = encode(settled.settlement)
+        original_date = None if day == item.day else item.day
         sequence = self.journal.post(
             Entry(
                 kind="round",
                 subject=f"{item.table.code}/{item.incoming.reference}",
                 gaming_date=day,
-                original_date=None if day == item.day else item.day,
+                original_date=original_date,
                 message_digest=item.incoming.digest,
                 result_digest=sha256(encoded).digest(),
                 movements=money,
             )
         )
-        stream_id, table_id, dealt_at = self.journal.stream_id, item.table.id, item.dated.dealt_at
+        stream_id, table_id = self.journal.stream_id, item.table.id
+        dealt_at, counts_at = item.dated.dealt_at, item.dated.counts_at
         if self.link:
             self.link.apply(
                 settlement=settled.settlement,
@@ -258,12 +260,12 @@ class _Writer:
             )
         self.rounds.append((
             stream_id, sequence, item.incoming.message_id, table_id, item.terms.id, item.incoming.reference,
-            settled.outcome, dealt_at, encoded,
+            settled.outcome, dealt_at, counts_at, day, original_date, encoded,
         ))  # fmt: skip
         for line, payout in enumerate(owed, 1):
             self.payouts.append((
                 stream_id, sequence, line, table_id, payout.seat, payout.kind, payout.wager, payout.hand,
-                self.in_force.levels[payout.level] if payout.level else None, payout.cents, dealt_at,
+                self.in_force.levels[payout.level] if payout.level else None, payout.cents, dealt_at, counts_at, day,
             ))  # fmt: skip
         self.batch.settled += 1
 
@@ -318,11 +320,13 @@ class _Writer:
 
 ROUND_COLUMNS = {
     "stream_id": "int8", "sequence": "int8", "message_id": "int8", "table_id": "int8", "terms_id": "int8",
-    "reference": "varchar", "outcome": "varchar", "dealt_at": "timestamptz", "settlement": "bytea",
+    "reference": "varchar", "outcome": "varchar", "dealt_at": "timestamptz", "counts_at": "timestamptz",
+    "gaming_date": "date", "original_date": "date", "settlement": "bytea",
 }  # fmt: skip
 PAYOUT_COLUMNS = {
     "stream_id": "int8", "sequence": "int8", "line": "int2", "table_id": "int8", "seat": "int2", "kind": "varchar",
     "wager": "varchar", "hand": "varchar", "level_id": "int8", "cents": "int8", "dealt_at": "timestamptz",
+    "counts_at": "timestamptz", "gaming_date": "date",
 }  # fmt: skip
 
 

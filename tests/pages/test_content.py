@@ -189,13 +189,32 @@ def test_a_tables_rounds_are_all_there_though_dealt_at_one_instant(house: House,
 
 
 @pytest.mark.parametrize(
-    ("name", "typed"),
-    [("min", "-1"), ("max", "1.234"), ("from", "yesterday"), ("seat", "x"), ("kind", "none"), ("cursor", "x")],
-)
-def test_a_filter_that_cannot_be_read_is_named(house: House, signed_in: SignedIn, name: str, typed: str) -> None:
+    ("name", "typed", "called"),
+    [
+        ("min", "-1", "At least, $"), ("max", "1.234", "At most, $"), ("from", "yesterday", "From gaming day"),
+        ("seat", "x", "Seat"), ("kind", "none", "Kind"), ("cursor", "x", "cursor"), ("min", "12,50", "At least, $"),
+        ("min", "0,01", "At least, $"), ("max", "1,2,3,4", "At most, $"), ("min", "1_000", "At least, $"),
+        ("max", "+5", "At most, $"), ("min", "\N{ARABIC-INDIC DIGIT THREE}", "At least, $"),
+        ("to", "2026-W48-6", "To gaming day"), ("seat", "1_0", "Seat"), ("sort", "odd", "Order"), ("colour", "red", "colour"),
+        ("table", ["MS-101", "MS-102"], "Table"),
+    ],
+)  # fmt: skip
+def test_a_filter_that_cannot_be_read_is_named_as_the_page_calls_it(
+    busy: House, signed_in: SignedIn, name: str, typed: str, called: str
+) -> None:
     response = signed_in().get("/payouts/", {name: typed})
+    page = text_of(response)
     assert response.status_code == 400
-    assert f"{name} :" in text_of(response)
+    assert f"{called} :" in page
+    assert "Nothing is listed" in page
+    assert "ms-mg01-1-1" not in page
+
+
+@pytest.mark.parametrize("typed", ["1250", "1,250", "1,250.00", " 1250.00 "])
+def test_an_amount_is_typed_as_people_write_it(busy: House, signed_in: SignedIn, typed: str) -> None:
+    body = signed_in().get("/payouts/", {"min": typed, "kind": "level"}).content.decode()
+    assert "min_cents=125000&amp;format=csv" in body
+    assert "ms-mg01-1-" in body
 
 
 def test_the_trial_balance_agrees_and_carries_over(auditor: Client) -> None:
