@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from accounting.pages import page
 from accounting.queries import event_shown, transfers_of
+from accounting.rules.moments import instant
 from accounting.templatetags.pages import money, share
 from devices import queries
 from devices.queries import RoundShown
@@ -47,6 +48,8 @@ def _worded(found: RoundShown) -> dict[str, Any]:
         "sequence": found.sequence,
         "received_at": found.received_at,
         "dealt_at": message["dealt_at"],
+        "counts_at": found.counts_at,
+        "misdated": found.counts_at is not None and found.counts_at != instant(message["dealt_at"]),
         "community": message["community"],
         "dealer": message.get("dealer", []),
         "dealing": _dealing(dealing),
