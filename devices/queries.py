@@ -177,6 +177,14 @@ def health() -> Health:
         return Health(*cursor.fetchone())
 
 
+def swept_at() -> datetime | None:
+    """When broker, beat and worker together were last seen at work."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT max(seen_at) FROM devices_heartbeat WHERE name = 'sweep'")
+        found: datetime | None = cursor.fetchone()[0]
+        return found
+
+
 def explanation_of(payout_id: str) -> dict[str, Any] | None:
     """How a payout was reached, with the message it came from; None where there is no such payout."""
     shown = payouts.by_id(payout_id)

@@ -4,12 +4,15 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncGenerator, AsyncIterator
+from datetime import datetime
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
 from asgiref.sync import sync_to_async
+from django.core.cache import cache
 from django.db import connections
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_GET
@@ -19,11 +22,14 @@ from accounting.pages import page, roles_of
 from accounting.queries import the_property
 from accounting.rules import parameters
 from accounting.rules.people import may_use
+from accounting.templatetags.pages import clock, money
 from jackpot import queries
 from jackpot.feeds import feed
+from jackpot.pulse import with_pulse
 
 SPANS = (200, 2_000, 20_000)
 HITS_SHOWN = 25
+MADE_ANEW_SECONDS = 1
 
 
 @page("jackpots")
@@ -33,7 +39,29 @@ def jackpots(request: HttpRequest) -> HttpResponse:
     for link in links:
         link["stream"] = reverse("live")
         link["charts"] = _charts(link["code"], events=SPANS[0])
-    return render(request, "jackpot/jackpots.html", {"links": links, "hits": queries.last_hits(limit=HITS_SHOWN)})
+    context = {"links": links, "hits": queries.last_hits(limit=HITS_SHOWN), "series": reverse("jackpot-series")}
+    return render(request, "jackpot/jackpots.html", context)
+
+
+@page("jackpots")
+def jackpots_hits(request: HttpRequest) -> HttpResponse:
+    """The last hits of all links, for a page that is open while they come."""
+    return render(request, "jackpot/last_hits.html", {"hits": queries.last_hits(limit=HITS_SHOWN)})
+
+
+@page("jackpots")
+def series(request: HttpRequest) -> HttpResponse:
+    """The data of the charts on an open page, by their ids: of one link where `link` names it, else of every one."""
+    given = parameters.read(request.GET.lists(), ("link", "span"))
+    span = int(given.choice("span", [str(span) for span in SPANS]) or SPANS[0])
+    wanted = given.text("link")
+    codes = [code for code, _, _ in queries.link_keys() if wanted in (None, code)]
+    kept = f"series-{span}-{'/'.join(sorted(codes))}"
+    found: dict[str, Any] | None = cache.get(kept)
+    if found is None:
+        found = {chart["id"]: chart["data"] for code in codes for chart in _charts(code, events=span)}
+        cache.set(kept, found, MADE_ANEW_SECONDS)
+    return JsonResponse(found)
 
 
 @page("jackpots")
@@ -48,6 +76,7 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
     before = given.whole("before", least=1)
     hits = queries.last_hits(link=code, before=before, limit=HITS_SHOWN + 1)
     context = {
+        "series": f"{reverse('jackpot-series')}?{urlencode({'link': code, 'span': span})}",
         "link": link | {"stream": f"{reverse('live')}?{urlencode({'link': code})}"},
         "charts": _charts(code, events=span),
         "span": span,
@@ -57,6 +86,13 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
         "older": hits[HITS_SHOWN - 1]["id"] if len(hits) > HITS_SHOWN else None,
     }
     return render(request, "jackpot/jackpot.html", context)
+
+
+@page("jackpots")
+def jackpot_hits(request: HttpRequest, code: str) -> HttpResponse:
+    """The latest hits of a link, for a page that is open while they come."""
+    context = {"link": {"code": code}, "hits": queries.last_hits(link=code, limit=HITS_SHOWN)}
+    return render(request, "jackpot/hits.html", context)
 
 
 def _charts(code: str, *, events: int) -> list[dict[str, Any]]:
@@ -73,9 +109,28 @@ def _charts(code: str, *, events: int) -> list[dict[str, Any]]:
                 "at": [at.timestamp() for _, at, _ in series],
                 "cents": [cents for _, _, cents in series],
                 "zone": zone,
+                "words": _words(series),
             },
         })  # fmt: skip
     return charts
+
+
+def _words(series: list[tuple[int, datetime, int]]) -> str:
+    """What a chart shows, said."""
+    if len(series) < 2:
+        return "Too few contributions yet for a line."
+    (first, began, left), (last, ended, right) = series[0], series[-1]
+    low, high = min(cents for _, _, cents in series), max(cents for _, _, cents in series)
+    falls = sum(after[2] < before[2] for before, after in pairwise(series))
+    return (
+        f"From {money(left)} at {clock(began)} (event {first:,}) to {money(right)} at {clock(ended)} (event {last:,}),"
+        f" between {money(low)} and {money(high)}; it fell {times(falls)}."
+    )
+
+
+def times(count: int) -> str:
+    """How often, in words."""
+    return {0: "not once", 1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
 @page("accounting")
@@ -104,7 +159,7 @@ async def live(request: HttpRequest) -> HttpResponseBase:
     if refusal is not None:
         return refusal
     return StreamingHttpResponse(
-        merged([feed(*key).events(None) for key in keys]),
+        with_pulse(merged([feed(*key).events(None) for key in keys])),
         content_type="text/event-stream",
         headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"},
     )
@@ -161,7 +216,7 @@ async def sign_stream(request: HttpRequest, code: str) -> HttpResponseBase:
     if key is None:
         raise Http404(f"no link {code}")
     source = feed(code, *key)
-    heard = (displayed(event) async for event in source.events(None))
+    heard = with_pulse(displayed(event) async for event in source.events(None))
     return StreamingHttpResponse(
         heard, content_type="text/event-stream", headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
     )
@@ -190,6 +245,9 @@ def displayed(event: str) -> str:
 
 urlpatterns = [
     path("jackpots/", jackpots, name="jackpots"),
+    path("jackpots/hits", jackpots_hits, name="jackpots-hits"),
+    path("jackpots/series", series, name="jackpot-series"),
+    path("jackpots/<anything:code>/hits", jackpot_hits, name="jackpot-hits"),
     path("jackpots/<anything:code>/", jackpot, name="jackpot"),
     path("accounting/liabilities/", liabilities, name="liabilities"),
     path("live", live, name="live"),
