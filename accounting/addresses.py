@@ -1,7 +1,12 @@
-"""How names stand in addresses: as they are, slashes and line breaks among them (percent-encoded on the way)."""
+"""How names and days stand in addresses: names as they are, slashes and line breaks among them (percent-encoded)."""
 
+from datetime import date
+
+from django.http import Http404
 from django.urls import register_converter
 from django.urls.converters import StringConverter
+
+from accounting.rules.parameters import BadParameter, Parameters
 
 
 class Anything(StringConverter):
@@ -11,3 +16,13 @@ class Anything(StringConverter):
 
 
 register_converter(Anything, "anything")
+
+
+def day_named(text: str) -> date:
+    """The day that an address names as YYYY-MM-DD; Http404 for anything else."""
+    try:
+        found = Parameters({"day": text}).day("day")
+    except BadParameter:
+        raise Http404("no day is written so") from None
+    assert found is not None, "it was given"
+    return found

@@ -1,7 +1,6 @@
 """Pages of accounting: signing in, the trial balance, the audit trail."""
 
 import json
-from datetime import date
 from typing import Any
 
 from django.conf import settings
@@ -9,13 +8,18 @@ from django.contrib.auth.views import LoginView, LogoutView
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.utils import timezone
 
 from accounting import queries
-from accounting.pages import Header, page
+from accounting.addresses import day_named
+from accounting.pages import page
 from accounting.rules import parameters
+from accounting.rules.accounts import named
+from accounting.rules.parameters import BadParameter, Parameters
 from accounting.rules.people import ROLES
 
 AUDIT_PAGE = 50
+ENTRIES_SHOWN = 200
 
 
 class SignIn(LoginView):
@@ -49,17 +53,17 @@ def clock(request: HttpRequest) -> HttpResponse:
 @page("accounting")
 def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
     """Every account's balance on one gaming day; without one, on the day that it is now."""
-    today = Header(request).gaming_day
-    try:
-        chosen = date.fromisoformat(day) if day else today
-    except ValueError:
-        raise Http404(f"{day} is no date") from None
-    assert chosen is not None  # `page` lets nobody in before there is a property
+    parameters.read(request.GET.lists(), ())
+    first, today = queries.house_days(timezone.now())
+    chosen = day_named(day) if day else today
     balances = queries.trial_balance(chosen)
     earlier, later = queries.days_around(chosen)
     context = {
         "day": chosen,
         "is_today": chosen == today,
+        "first": first,
+        "not_begun": chosen > today,
+        "before_the_house": chosen < first,
         "earlier": earlier,
         "later": later,
         "closed_at": queries.closed_at(chosen),
@@ -70,6 +74,39 @@ def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
         "credit_balances": -sum(balance.after_cents for balance in balances if balance.after_cents < 0),
     }
     return render(request, "accounting/trial_balance.html", context)
+
+
+@page("accounting")
+def account_entries(request: HttpRequest, day: str, code: str) -> HttpResponse:
+    """What moved on one account on a gaming day, entry by entry."""
+    given = parameters.read(request.GET.lists(), ("after",))
+    chosen, account = day_named(day), queries.account_named(code)
+    if account is None:
+        raise Http404(f"no account {code}")
+    found = queries.entries(account, chosen, after=_place(given), limit=ENTRIES_SHOWN + 1)
+    balance = next((each for each in queries.trial_balance(chosen) if each.code == code), None)
+    context = {
+        "day": chosen,
+        "account": account,
+        "name": named(code),
+        "balance": balance,
+        "entries": found[:ENTRIES_SHOWN],
+        "after": "after" in given,
+        "next": found[ENTRIES_SHOWN - 1].key if len(found) > ENTRIES_SHOWN else None,
+    }
+    return render(request, "accounting/account.html", context)
+
+
+def _place(given: Parameters) -> tuple[int, int, int]:
+    """Stream, sequence and line after which the entries go on."""
+    text = given.text("after", longest=60)
+    if text is None:
+        return 0, -1, 0
+    parts = text.split("-")
+    if len(parts) != 3:
+        raise BadParameter("after", "no place among the entries")
+    numbers = [Parameters({"after": part or "x"}).whole("after", most=2**62) or 0 for part in parts]
+    return numbers[0], numbers[1], numbers[2]
 
 
 @page("audit")
@@ -93,6 +130,7 @@ urlpatterns = [
     path("sign-out", LogoutView.as_view(), name="sign-out"),
     path("clock", clock, name="clock"),
     path("accounting/", trial_balance, name="accounting"),
+    path("accounting/<str:day>/accounts/<anything:code>/", account_entries, name="account-entries"),
     path("accounting/<str:day>/", trial_balance, name="trial-balance"),
     path("audit/", audit, name="audit"),
 ]

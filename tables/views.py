@@ -1,15 +1,18 @@
 """Pages of tables: the payout history and the set-up of the house. Pages that show messages are in `devices.views`."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.utils import timezone
 
+from accounting.addresses import day_named
 from accounting.pages import page
-from accounting.queries import the_property
+from accounting.queries import house_days, the_property
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter, Parameters
 from accounting.templatetags.pages import money, words
@@ -17,6 +20,7 @@ from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout
 from tables.queries import payouts, set_up, worth
+from tables.queries.days import tables_on
 from tables.templatetags.cards import title
 
 PAYOUTS_SHOWN = 50
@@ -104,6 +108,32 @@ def _choices(typed: dict[str, str]) -> dict[str, Any]:
     return offered
 
 
+@page("accounting")
+def tables_day(request: HttpRequest, day: str | None = None) -> HttpResponse:
+    """What every table did on a gaming day; without one, on the day that it is now."""
+    parameters.read(request.GET.lists(), ())
+    first, today = house_days(timezone.now())
+    chosen = day_named(day) if day else today
+    rows = tables_on(chosen) if first <= chosen <= today else []
+    sums = {name: sum(getattr(row, name) for row in rows) for name in SUMMED}
+    context = {
+        "day": chosen,
+        "first": first,
+        "not_begun": chosen > today,
+        "before_the_house": chosen < first,
+        "earlier": chosen - timedelta(days=1) if chosen > first else None,
+        "later": chosen + timedelta(days=1) if chosen < today else None,
+        "rows": rows,
+        "sums": sums,
+    }
+    return render(request, "tables/day.html", context)
+
+
+SUMMED = (
+    "rounds", "handle_cents", "pays_cents", "jackpot_cents", "envy_cents", "contributions_cents", "win_cents",
+)  # fmt: skip
+
+
 @page("set-up")
 def house(request: HttpRequest) -> HttpResponse:
     """The property, its links and tables with the terms in force, and every paytable edition row by row."""
@@ -128,5 +158,7 @@ def _editions() -> Iterator[tuple[Any, str]]:
 urlpatterns = [
     path("payouts/", payout_search, name="payout-search"),
     path("payouts/total", payout_total, name="payout-total"),
+    path("accounting/tables/", tables_day, name="tables-today"),
+    path("accounting/tables/<str:day>/", tables_day, name="tables-day"),
     path("set-up/", house, name="set-up"),
 ]

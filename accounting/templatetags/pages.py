@@ -11,6 +11,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from accounting.rules.accounts import named
+
 register = template.Library()
 
 MINUS = "\N{MINUS SIGN}"
@@ -122,6 +124,12 @@ def moment(at: datetime | str | None) -> str:
 
 
 @register.filter
+def second(at: datetime | str | None) -> str:
+    """Date and time on the property's clock, to the second, for a list: the zone's name only where it is needed."""
+    return _told_apart(at, "%Y-%m-%d %H:%M:%S")
+
+
+@register.filter
 def minute(at: datetime | str | None) -> str:
     """Date and time on the property's clock, to the minute."""
     return _told_apart(at, "%Y-%m-%d %H:%M")
@@ -158,6 +166,12 @@ def account(code: str) -> SafeString:
     """An account code that may break after a colon or slash and nowhere else."""
     parts = [part for part in re.split(r"(?<=[:/])", code) if part]
     return format_html_join(mark_safe("<wbr>"), '<span class="nowrap">{}</span>', ((part,) for part in parts))
+
+
+@register.filter
+def account_name(code: str) -> str:
+    """What accountants call an account."""
+    return named(code)
 
 
 @register.filter

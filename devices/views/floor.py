@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
@@ -20,9 +20,11 @@ from devices import queries
 from devices.queries import Health, boards
 from jackpot import queries as jackpot_queries
 from tables.addresses import round_address
-from tables.models import Hold
 from tables.queries import floor as tables_queries
 from tables.queries.floor import RoundLine, TableNow
+
+if TYPE_CHECKING:
+    from tables.models import Hold
 
 ROUNDS_SHOWN = 20
 HITS_SHOWN = 10
@@ -93,7 +95,7 @@ def _seconds(since: datetime, now: datetime) -> int:
     return max(0, int((now - since).total_seconds()))
 
 
-def _held(held: list[Hold], count: int, now: datetime) -> list[dict[str, Any]]:
+def _held(held: "list[Hold]", count: int, now: datetime) -> list[dict[str, Any]]:
     """Rounds that wait for a supervisor, as one alert that leads to the oldest."""
     if not held:
         return []
@@ -117,6 +119,7 @@ def _hit(hits: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
             "title": f"{words(hit['hand'])} pays {money(hit['paid_cents'])}",
             "detail": f"{hit['table']} seat {hit['seat']}, detected",
             "age": _seconds(hit["detected_at"], now),
+            "after": " ago",
             "address": round_address(hit["table"], hit["round"]),
         }
         for hit in hits

@@ -148,6 +148,28 @@ def rounds_of_table(table: str, *, before: tuple[datetime, int], limit: int = 50
         return [_line(row) for row in cursor.fetchall()]
 
 
+LOOKED_THROUGH = 2_000
+"""The last rounds of a table that are looked through for their last digits."""
+ENDING = """
+    SELECT tabl.code, found.reference FROM tables_table tabl
+    CROSS JOIN LATERAL (
+        SELECT last.reference, last.counts_at FROM (
+            SELECT reference, counts_at FROM tables_round WHERE table_id = tabl.id
+            ORDER BY counts_at DESC, sequence DESC LIMIT %(through)s) last
+        WHERE right(lower(last.reference), length(%(ending)s)) = lower(%(ending)s) LIMIT %(limit)s
+    ) found
+    WHERE tabl.code = ANY(%(tables)s) ORDER BY found.counts_at DESC LIMIT %(limit)s
+"""
+
+
+def rounds_ending(ending: str, *, tables: list[str], limit: int) -> list[tuple[str, str]]:
+    """The latest rounds of these tables whose reference ends so, as table and reference, whatever the case."""
+    values = {"ending": ending, "tables": tables, "limit": limit, "through": LOOKED_THROUGH}
+    with connection.cursor() as cursor:
+        cursor.execute(ENDING, values)
+        return cursor.fetchall()
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbours:
     """The rounds just before and after one at its table, each by table and reference."""
@@ -179,12 +201,12 @@ def neighbours(stream_id: int, sequence: int) -> Neighbours:
 
 
 def payout_ids(stream_id: int, stream: str, sequence: int) -> dict[tuple[int, str, str], str]:
-    """The ids of a round's payouts by seat, wager (`envy` for envy) and the hand that was paid."""
+    """The ids of a round's payouts by seat and wager; those for envy by seat, `envy` and the hand that they are for."""
     owed = Payout.objects.filter(stream_id=stream_id, sequence=sequence)
     return {
-        (payout.seat, "envy" if payout.kind == Payout.Kind.ENVY else payout.wager, payout.hand): payout_id(
-            stream, sequence, payout.line
-        )
+        (payout.seat, "envy", payout.hand)
+        if payout.kind == Payout.Kind.ENVY
+        else (payout.seat, payout.wager, ""): payout_id(stream, sequence, payout.line)
         for payout in owed
     }
 
