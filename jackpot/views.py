@@ -124,13 +124,13 @@ def _words(series: list[tuple[int, datetime, int]]) -> str:
     falls = sum(after[2] < before[2] for before, after in pairwise(series))
     return (
         f"From {money(left)} at {clock(began)} (event {first:,}) to {money(right)} at {clock(ended)} (event {last:,}),"
-        f" between {money(low)} and {money(high)}; it fell {times(falls)}."
+        f" between {money(low)} and {money(high)}; it {times(falls)}."
     )
 
 
 def times(count: int) -> str:
-    """How often, in words."""
-    return {0: "not once", 1: "once", 2: "twice"}.get(count, f"{count:,} times")
+    """How often a meter fell, in words."""
+    return {0: "never fell", 1: "fell once", 2: "fell twice"}.get(count, f"fell {count:,} times")
 
 
 @page("accounting")

@@ -112,6 +112,12 @@ def _told_apart(at: datetime | str | None, pattern: str) -> str:
 
 
 @register.filter
+def age(seconds: int) -> str:
+    """How long ago, in seconds up to two minutes, then in minutes; `live.js` goes on counting in the same words."""
+    return f"{seconds} s" if seconds < 120 else f"{seconds // 60:,} min"
+
+
+@register.filter
 def clock(at: datetime | str | None) -> str:
     """The time of day on the property's clock, to the second."""
     return _told_apart(at, "%H:%M:%S")
