@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, NamedTuple
+from zoneinfo import ZoneInfo
 
 from django.db import connection
 from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
 from accounting.models import Account, AuditHead, AuditRecord, Event, GamingDay, Property, Stream, Transfer
+from accounting.rules.accounts import named
 from accounting.rules.events import ROUND
+from accounting.rules.gaming_day import began, gaming_date
 
 
 class NoProperty(LookupError):
@@ -26,6 +29,14 @@ def the_property() -> Property:
     return found
 
 
+def gaming_day(at: datetime) -> tuple[date, datetime]:
+    """The gaming day of an instant and when it began. Raises NoProperty before a floor was loaded."""
+    home = the_property()
+    zone, starts = ZoneInfo(home.time_zone), home.gaming_day_starts
+    day = gaming_date(at, zone=zone, starts=starts)
+    return day, began(day, zone=zone, starts=starts)
+
+
 @dataclass(frozen=True, slots=True)
 class Balance:
     """An account on one gaming day, in whole cents. Balances are debits less credits: negative is a credit balance."""
@@ -36,6 +47,11 @@ class Balance:
     before_cents: int
     debit_cents: int
     credit_cents: int
+
+    @property
+    def name(self) -> str:
+        """What accountants call the account."""
+        return named(self.code)
 
     @property
     def after_cents(self) -> int:
@@ -62,6 +78,94 @@ def trial_balance(day: date) -> list[Balance]:
         Balance(code, kind, owner, int(before), int(debits), int(credits))
         for code, kind, owner, before, debits, credits in accounts
     ]
+
+
+def house_days(now: datetime) -> tuple[date, date]:
+    """The first gaming day of the house, and the one that it is now. Raises NoProperty before a floor was loaded."""
+    return gaming_day(the_property().opened_at)[0], gaming_day(now)[0]
+
+
+def account_named(code: str) -> Account | None:
+    """An account by its code."""
+    return Account.objects.filter(code=code).first()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One movement of an account: the event it belongs to, the account on its other side, whole cents on one side."""
+
+    stream_id: int
+    stream: str
+    sequence: int
+    line: int
+    kind: str
+    subject: str
+    recorded_at: datetime
+    original_date: date | None
+    reason: str
+    other: str
+    debit_cents: int
+    credit_cents: int
+
+    @property
+    def key(self) -> str:
+        """Where it stands among the entries of an account and day."""
+        return f"{self.stream_id}-{self.sequence}-{self.line}"
+
+
+ENTRIES = """
+    SELECT transfer.stream_id, stream.code, transfer.sequence, transfer.line, event.kind, event.subject, event.recorded_at,
+        event.original_date, transfer.reason, other.code,
+        CASE WHEN transfer.debit_id = %(account)s THEN transfer.amount_cents ELSE 0 END,
+        CASE WHEN transfer.credit_id = %(account)s THEN transfer.amount_cents ELSE 0 END
+    FROM accounting_transfer transfer
+    JOIN accounting_event event ON event.stream_id = transfer.stream_id AND event.sequence = transfer.sequence
+    JOIN accounting_stream stream ON stream.id = transfer.stream_id
+    JOIN accounting_account other
+        ON other.id = CASE WHEN transfer.debit_id = %(account)s THEN transfer.credit_id ELSE transfer.debit_id END
+    WHERE transfer.stream_id = %(stream)s AND transfer.sequence BETWEEN %(first)s AND %(last)s
+        AND (transfer.sequence, transfer.line) > (%(after)s, %(line)s)
+        AND %(account)s IN (transfer.debit_id, transfer.credit_id) AND event.gaming_date = %(day)s
+    ORDER BY transfer.sequence, transfer.line LIMIT %(limit)s
+"""
+AROUND = timedelta(hours=1)
+
+
+def entries(account: Account, day: date, *, after: tuple[int, int, int] = (0, -1, 0), limit: int = 100) -> list[Entry]:
+    """The movements of an account on a gaming day, stream by stream in their order, after one of them."""
+    home = the_property()
+    began_at = began(day, zone=ZoneInfo(home.time_zone), starts=home.gaming_day_starts)
+    closed = closed_at(day)
+    totals = account.totals.filter(gaming_date=day, stream_id__gte=after[0]).order_by("stream_id")
+    found: list[Entry] = []
+    for stream in Stream.objects.filter(id__in=totals.values("stream_id")).order_by("id"):
+        first = _recorded_from(stream, began_at - AROUND)
+        last = stream.next_sequence if closed is None else _recorded_from(stream, closed + AROUND)
+        place = after[1:] if stream.id == after[0] else (-1, 0)
+        values: dict[str, Any] = {
+            "account": account.pk, "stream": stream.pk, "first": first, "last": last, "after": place[0],
+            "line": place[1], "day": day, "limit": limit - len(found),
+        }  # fmt: skip
+        with connection.cursor() as cursor:
+            cursor.execute(ENTRIES, values)
+            found += [Entry(*row) for row in cursor.fetchall()]
+        if len(found) >= limit:
+            break
+    return found
+
+
+def _recorded_from(stream: Stream, at: datetime) -> int:
+    """The first sequence of a stream that was recorded at an instant or later: sequences have no gaps, so it is halved."""
+    low, high = 0, stream.next_sequence
+    events = Event.objects.filter(stream=stream)
+    while low < high:
+        middle = (low + high) // 2
+        recorded = events.filter(sequence=middle).values_list("recorded_at", flat=True).first()
+        if recorded is not None and recorded < at:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 def days_around(day: date) -> tuple[date | None, date | None]:

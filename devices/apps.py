@@ -9,3 +9,10 @@ class DevicesConfig(AppConfig):
     name = "devices"
     label = "devices"
     verbose_name = "Devices"
+
+    def ready(self) -> None:
+        """Tell live pages how settling is seen to be at work."""
+        from devices import queries
+        from jackpot.pulse import PULSE
+
+        PULSE.settled_at = queries.swept_at

@@ -36,7 +36,7 @@ def boards(message_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
 
 SHOW = """
     SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
-        round.sequence, round.outcome, round.settlement, hold.settlement, message.id, round.stream_id
+        round.sequence, round.outcome, round.settlement, hold.settlement, message.id, round.stream_id, round.counts_at
     FROM devices_reference reference
     JOIN devices_message message ON message.id = reference.message_id
     JOIN tables_table tabl ON tabl.id = reference.table_id
@@ -48,7 +48,10 @@ SHOW = """
 
 @dataclass(frozen=True, slots=True)
 class RoundShown:
-    """A round wherever it stands: queued, held, settled or void. `sequence` is None while it is queued or held."""
+    """A round wherever it stands: queued, held, settled or void.
+
+    `sequence` and `counts_at`, the moment that it counts from, are None while it is queued or held.
+    """
 
     message_id: int
     stream_id: int | None
@@ -60,6 +63,7 @@ class RoundShown:
     sequence: int | None
     raw: bytes
     settlement: bytes | None
+    counts_at: datetime | None
 
     @property
     def message(self) -> Any:
@@ -81,7 +85,7 @@ class RoundShown:
 
 
 def _shown(row: tuple[Any, ...]) -> RoundShown:
-    reference, table, received_at, raw, stream, sequence, outcome, settled, held, message_id, stream_id = row
+    reference, table, received_at, raw, stream, sequence, outcome, settled, held, message_id, stream_id, counts_at = row
     settlement = settled if settled is not None else held
     return RoundShown(
         message_id=message_id,
@@ -94,6 +98,7 @@ def _shown(row: tuple[Any, ...]) -> RoundShown:
         sequence=sequence,
         raw=bytes(raw),
         settlement=None if settlement is None else bytes(settlement),
+        counts_at=counts_at,
     )
 
 
@@ -139,7 +144,7 @@ def rounds_on(stream: str, *, after_sequence: int, limit: int) -> list[RoundShow
         cursor.execute(
             """
             SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
-                round.sequence, round.outcome, round.settlement, NULL, message.id, round.stream_id
+                round.sequence, round.outcome, round.settlement, NULL, message.id, round.stream_id, round.counts_at
             FROM tables_round round
             JOIN accounting_stream stream ON stream.id = round.stream_id
             JOIN devices_message message ON message.id = round.message_id
@@ -191,6 +196,14 @@ def stopped() -> list[Stopped]:
         return [Stopped(*row) for row in cursor.fetchall()]
 
 
+def swept_at() -> datetime | None:
+    """When broker, beat and worker together were last seen at work."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT max(seen_at) FROM devices_heartbeat WHERE name = 'sweep'")
+        found: datetime | None = cursor.fetchone()[0]
+        return found
+
+
 def explanation_of(payout_id: str) -> dict[str, Any] | None:
     """How a payout was reached, with the message it came from; None where there is no such payout."""
     shown = payouts.by_id(payout_id)
@@ -229,7 +242,7 @@ GATEWAYS = """
     LEFT JOIN LATERAL (
         SELECT message.received_at, message.reference FROM tables_round round
         JOIN devices_message message ON message.id = round.message_id
-        WHERE round.table_id = tabl.id ORDER BY round.dealt_at DESC LIMIT 1
+        WHERE round.table_id = tabl.id ORDER BY round.counts_at DESC LIMIT 1
     ) last ON true
     GROUP BY device.id ORDER BY device.code
 """

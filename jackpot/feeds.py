@@ -16,6 +16,7 @@ from asgiref.sync import sync_to_async
 from django.db import DatabaseError, connections
 from django.http import HttpResponse
 
+from jackpot.pulse import PULSE
 from jackpot.queries import LinkReading, reading
 from jackpot.services.listening import HUB
 
@@ -252,6 +253,7 @@ class Watcher:
         self.writing: asyncio.Task[None] | None = None
         self.wrote_at = 0.0
         self.comment: asyncio.TimerHandle | None = None
+        self.beating: asyncio.Task[None] | None = None
         self.ended = False
 
     async def open(self, last_event_id: int | None) -> None:
@@ -261,6 +263,8 @@ class Watcher:
         openings = [await each.opening(last_event_id) for each in self.feeds]
         texts = [said(events, self.how) for events, _ in openings]
         self.wrote_at = asyncio.get_running_loop().time()
+        if self.how != NUMBERED:
+            texts.append((await PULSE.event()).encode())
         await self.connection.write(b"retry: 1000\n\n" + b"".join(texts))
         self.places = [place for _, place in openings]
         self._comment_later(COMMENT_SECONDS)
@@ -271,7 +275,7 @@ class Watcher:
         self.ended = True
         for each in self.feeds:
             each.leave(self)
-        for pending in (self.comment, self.writing):
+        for pending in (self.comment, self.writing, self.beating):
             if pending is not None:
                 pending.cancel()
 
@@ -321,7 +325,16 @@ class Watcher:
             if quiet > STUCK_SECONDS:
                 self.connection.abort()
                 return
+        elif self.how != NUMBERED:
+            # A page or a sign is told how old what it shows is, however much happens.
+            self.beating = asyncio.create_task(self._beat())
+            quiet = 0.0
         elif quiet >= COMMENT_SECONDS:
             self._say(b": still here\n\n")
             quiet = 0.0
         self._comment_later(max(0.5, COMMENT_SECONDS - quiet))
+
+    async def _beat(self) -> None:
+        text = (await PULSE.event()).encode()
+        if not self.ended and (self.writing is None or self.writing.done()):
+            self._say(text)

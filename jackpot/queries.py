@@ -197,7 +197,8 @@ def last_hits(*, link: str | None = None, before: int | None = None, limit: int 
     if before is not None:
         hits = hits.filter(id__lt=before)
     return [
-        award_row(hit) | {"id": hit.pk, "state": max(hit.steps.all(), key=lambda step: step.pk).state}
+        award_row(hit)
+        | {"id": hit.pk, "detected_at": hit.detected_at, "state": max(hit.steps.all(), key=lambda step: step.pk).state}
         for hit in hits[:limit]
     ]
 

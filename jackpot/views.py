@@ -1,21 +1,28 @@
 """Pages of links: their meters, charts and hits, liabilities against meters, and the public sign."""
 
+from datetime import datetime
+from itertools import pairwise
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import path, reverse
 from django.views.decorators.http import require_GET
 
+from accounting import addresses  # noqa: F401  # registers `anything`
 from accounting.queries import the_property
+from accounting.rules import parameters
 from accounting.shell.navigation import may_use
 from accounting.shell.pages import page, roles_of
+from accounting.shell.templatetags.pages import clock, money
 from jackpot import queries
 from jackpot.feeds import DISPLAYED, UNNUMBERED, invitation
 
 SPANS = (200, 2_000, 20_000)
 HITS_SHOWN = 25
+MADE_ANEW_SECONDS = 1
 
 
 @page("jackpots")
@@ -25,7 +32,29 @@ def jackpots(request: HttpRequest) -> HttpResponse:
     for link in links:
         link["stream"] = reverse("live")
         link["charts"] = _charts(link["code"], events=SPANS[0])
-    return render(request, "jackpot/jackpots.html", {"links": links, "hits": queries.last_hits(limit=HITS_SHOWN)})
+    context = {"links": links, "hits": queries.last_hits(limit=HITS_SHOWN), "series": reverse("jackpot-series")}
+    return render(request, "jackpot/jackpots.html", context)
+
+
+@page("jackpots")
+def jackpots_hits(request: HttpRequest) -> HttpResponse:
+    """The last hits of all links, for a page that is open while they come."""
+    return render(request, "jackpot/last_hits.html", {"hits": queries.last_hits(limit=HITS_SHOWN)})
+
+
+@page("jackpots")
+def series(request: HttpRequest) -> HttpResponse:
+    """The data of the charts on an open page, by their ids: of one link where `link` names it, else of every one."""
+    given = parameters.read(request.GET.lists(), ("link", "span"))
+    span = int(given.choice("span", [str(span) for span in SPANS]) or SPANS[0])
+    wanted = given.text("link")
+    codes = [code for code, _, _ in queries.link_keys() if wanted in (None, code)]
+    kept = f"series-{span}-{'/'.join(sorted(codes))}"
+    found: dict[str, Any] | None = cache.get(kept)
+    if found is None:
+        found = {chart["id"]: chart["data"] for code in codes for chart in _charts(code, events=span)}
+        cache.set(kept, found, MADE_ANEW_SECONDS)
+    return JsonResponse(found)
 
 
 @page("jackpots")
@@ -35,10 +64,12 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
     if not found:
         raise Http404(f"no link {code}")
     link = found[0]
-    asked, before = request.GET.get("span", ""), request.GET.get("before", "")
-    span = next((span for span in SPANS if str(span) == asked), SPANS[1])
-    hits = queries.last_hits(link=code, before=int(before) if before.isdecimal() else None, limit=HITS_SHOWN + 1)
+    given = parameters.read(request.GET.lists(), ("span", "before"))
+    span = int(given.choice("span", [str(span) for span in SPANS]) or SPANS[1])
+    before = given.whole("before", least=1)
+    hits = queries.last_hits(link=code, before=before, limit=HITS_SHOWN + 1)
     context = {
+        "series": f"{reverse('jackpot-series')}?{urlencode({'link': code, 'span': span})}",
         "link": link | {"stream": f"{reverse('live')}?{urlencode({'link': code})}"},
         "charts": _charts(code, events=span),
         "span": span,
@@ -48,6 +79,13 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
         "older": hits[HITS_SHOWN - 1]["id"] if len(hits) > HITS_SHOWN else None,
     }
     return render(request, "jackpot/jackpot.html", context)
+
+
+@page("jackpots")
+def jackpot_hits(request: HttpRequest, code: str) -> HttpResponse:
+    """The latest hits of a link, for a page that is open while they come."""
+    context = {"link": {"code": code}, "hits": queries.last_hits(link=code, limit=HITS_SHOWN)}
+    return render(request, "jackpot/hits.html", context)
 
 
 def _charts(code: str, *, events: int) -> list[dict[str, Any]]:
@@ -64,9 +102,28 @@ def _charts(code: str, *, events: int) -> list[dict[str, Any]]:
                 "at": [at.timestamp() for _, at, _ in series],
                 "cents": [cents for _, _, cents in series],
                 "zone": zone,
+                "words": _words(series),
             },
         })  # fmt: skip
     return charts
+
+
+def _words(series: list[tuple[int, datetime, int]]) -> str:
+    """What a chart shows, said."""
+    if len(series) < 2:
+        return "Too few contributions yet for a line."
+    (first, began, left), (last, ended, right) = series[0], series[-1]
+    low, high = min(cents for _, _, cents in series), max(cents for _, _, cents in series)
+    falls = sum(after[2] < before[2] for before, after in pairwise(series))
+    return (
+        f"From {money(left)} at {clock(began)} (event {first:,}) to {money(right)} at {clock(ended)} (event {last:,}),"
+        f" between {money(low)} and {money(high)}; it {times(falls)}."
+    )
+
+
+def times(count: int) -> str:
+    """How often a meter fell, in words."""
+    return {0: "never fell", 1: "fell once", 2: "fell twice"}.get(count, f"fell {count:,} times")
 
 
 @page("accounting")
@@ -116,9 +173,12 @@ def sign_stream(request: HttpRequest, code: str) -> HttpResponse:
 
 urlpatterns = [
     path("jackpots/", jackpots, name="jackpots"),
-    path("jackpots/<path:code>/", jackpot, name="jackpot"),
+    path("jackpots/hits", jackpots_hits, name="jackpots-hits"),
+    path("jackpots/series", series, name="jackpot-series"),
+    path("jackpots/<anything:code>/hits", jackpot_hits, name="jackpot-hits"),
+    path("jackpots/<anything:code>/", jackpot, name="jackpot"),
     path("accounting/liabilities/", liabilities, name="liabilities"),
     path("live", live, name="live"),
-    path("sign/<path:code>/stream", sign_stream, name="sign-stream"),
-    path("sign/<path:code>", sign, name="sign"),
+    path("sign/<anything:code>/stream", sign_stream, name="sign-stream"),
+    path("sign/<anything:code>", sign, name="sign"),
 ]

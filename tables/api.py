@@ -2,8 +2,10 @@
 
 import csv
 from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import datetime
 from itertools import islice
 from typing import Any
+from zoneinfo import ZoneInfo
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
@@ -12,15 +14,15 @@ from django.http import HttpResponseBase, StreamingHttpResponse
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounting.queries import the_property
+from accounting.rules import parameters
 from tables.queries import payouts
-from tables.queries.payouts import BadFilter
 
 
 class PayoutShown(serializers.Serializer[Any]):
@@ -37,7 +39,9 @@ class PayoutShown(serializers.Serializer[Any]):
     cents = serializers.IntegerField()
     state = serializers.CharField()
     slip = serializers.CharField(allow_null=True)
-    dealt_at = serializers.DateTimeField()
+    dealt_at = serializers.DateTimeField(help_text="the deal as reported")
+    counts_at = serializers.DateTimeField(help_text="the deal, or the receipt where the deal cannot be right")
+    gaming_date = serializers.DateField(help_text="the gaming day that the ledger booked it on")
 
 
 class PayoutPage(serializers.Serializer[Any]):
@@ -67,12 +71,31 @@ class Line:
         return text
 
 
+# The columns of CONTRACT §5, then what a reader of spreadsheets would have to work out.
+CSV_COLUMNS = (*payouts.COLUMNS, "dollars", "counts_at_local")
+
+
 def csv_rows(found: Iterator[dict[str, Any]]) -> Iterator[str]:
-    """One header row, then the payouts."""
+    """One header row, then the payouts, with dollars and the house's own time beside cents and UTC."""
     writer = csv.writer(Line())
-    yield writer.writerow(payouts.COLUMNS)
+    yield writer.writerow(CSV_COLUMNS)
+    zone: ZoneInfo | None = None
     for row in found:
-        yield writer.writerow(["" if row[name] is None else row[name] for name in payouts.COLUMNS])
+        zone = zone or ZoneInfo(the_property().time_zone)
+        local = datetime.fromisoformat(row["counts_at"]).astimezone(zone)
+        dollars = f"{row['cents'] // 100}.{row['cents'] % 100:02d}"
+        cells = [row[name] for name in payouts.COLUMNS]
+        yield writer.writerow([*map(cell, cells), dollars, f"{local:%Y-%m-%d %H:%M:%S %Z}"])
+
+
+def cell(value: Any) -> Any:
+    """A value for a CSV row: empty for none, and no text that a spreadsheet would run as a formula."""
+    if value is None:
+        return ""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 ROWS_AT_ONCE = 2_000
@@ -105,23 +128,20 @@ class Payouts(APIView):
     )
     def get(self, request: Request) -> HttpResponseBase:
         """A page of payouts, newest first; `Accept: text/csv` streams all that match."""
-        filters = {name: str(value) for name, value in request.query_params.items() if name not in ("limit", "format")}
-        limit = request.query_params.get("limit", "100")
-        if not (limit.isascii() and limit.isdigit() and len(limit) < 5 and 1 <= int(limit) <= payouts.MOST):
-            raise ValidationError({"limit": f"a whole number from 1 to {payouts.MOST} is expected"})
-        try:
-            if getattr(request.accepted_renderer, "format", "") == "csv":
-                payouts.page(filters, limit=1)  # a bad filter is refused before the download begins
-                waits = not isinstance(request._request, ASGIRequest)
-                return StreamingHttpResponse(
-                    csv_rows(payouts.every(filters)) if waits else csv_parts(filters),
-                    content_type="text/csv; charset=utf-8",
-                    headers={"Content-Disposition": 'attachment; filename="payouts.csv"'},
-                )
-            found = payouts.page(filters, limit=int(limit))
-        except BadFilter as refusal:
-            raise ValidationError({refusal.name: refusal.detail}) from refusal
+        given = parameters.read(request.query_params.lists(), (*payouts.FILTERS, "limit", "format"))
+        limit = given.whole("limit", least=1, most=payouts.MOST) or 100
+        filters = {name: text for name, text in given.given.items() if name in payouts.FILTERS}
+        if getattr(request.accepted_renderer, "format", "") == "csv":
+            payouts.page(filters, limit=1)  # a bad filter is refused before the download begins
+            waits = not isinstance(request._request, ASGIRequest)
+            return StreamingHttpResponse(
+                csv_rows(payouts.every(filters)) if waits else csv_parts(filters),
+                content_type="text/csv; charset=utf-8",
+                headers={"Content-Disposition": 'attachment; filename="payouts.csv"'},
+            )
+        found = payouts.page(filters, limit=limit)
         return Response({"items": found.items, "next": found.next})
 
 
-urlpatterns = [path("payouts", Payouts.as_view(), name="payouts")]
+# Named apart from the page of the same thing: of two addresses with one name, links lead to whichever was read last.
+urlpatterns = [path("payouts", Payouts.as_view(), name="api-payouts")]

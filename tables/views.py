@@ -1,66 +1,137 @@
 """Pages of tables: the payout history and the set-up of the house. Pages that show messages are in `devices.views`."""
 
-import re
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
+from django.utils import timezone
 
-from accounting.queries import the_property
+from accounting.addresses import day_named
+from accounting.queries import house_days, the_property
+from accounting.rules import parameters
+from accounting.rules.parameters import BadParameter, Parameters
 from accounting.shell.pages import page
 from accounting.shell.templatetags.pages import money, words
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout
 from tables.queries import payouts, set_up, worth
-from tables.queries.payouts import BadFilter
+from tables.queries.days import tables_on
 from tables.templatetags.cards import title
 
 PAYOUTS_SHOWN = 50
-AMOUNT = re.compile(r"\$?(\d{1,13})(?:\.(\d{0,2}))?", re.ASCII)
 HANDS = [*reversed(FIVE_CARD_HANDS), "mini_royal"]
-DOLLARS = {"min": "min_cents", "max": "max_cents"}
-FIELDS = ("from", "to", "table", "link", "level", "hand", "kind", "seat", "state", "slip")
+ADDED_UP_AT_ONCE_SECONDS = 0.25
+ADDED_UP_SECONDS = 20.0
+# The filters of the page in the order of its form, each as the page calls it. Amounts are typed in dollars.
+FIELDS = {
+    "from": "From gaming day",
+    "to": "To gaming day",
+    "table": "Table",
+    "link": "Link",
+    "level": "Level",
+    "hand": "Hand",
+    "kind": "Kind",
+    "seat": "Seat",
+    "min": "At least, $",
+    "max": "At most, $",
+    "state": "State",
+    "slip": "Slip",
+    "sort": "Order",
+}
+CENTS = {"min": "min_cents", "max": "max_cents"}
+ORDERS = {"newest": "newest first", "oldest": "oldest first", "largest": "largest first"}
 
 
 @page("payouts")
 def payout_search(request: HttpRequest) -> HttpResponse:
     """The payout history: the filters of the API, and pages by key."""
-    typed = {name: request.GET.get(name, "").strip() for name in (*FIELDS, *DOLLARS)}
+    typed = {name: request.GET.get(name, "").strip() for name in FIELDS}
     cursor = request.GET.get("cursor", "")
-    context: dict[str, Any] = {
-        "typed": typed,
-        "cursor": cursor,
-        "kinds": Payout.Kind.values,
-        "hands": HANDS,
-        "states": payouts.STATES,
-    }
+    context: dict[str, Any] = {"typed": typed, "cursor": cursor, "orders": ORDERS, **_choices(typed)}
     try:
-        filters = {name: typed[name] for name in FIELDS if typed[name]}
-        filters |= {DOLLARS[name]: str(_cents(name, typed[name])) for name in DOLLARS if typed[name]}
+        filters = _filters(request)
         found = payouts.page(filters | ({"cursor": cursor} if cursor else {}), limit=PAYOUTS_SHOWN)
-    except BadFilter as refusal:
-        return render(request, "tables/payouts.html", context | {"refusal": refusal}, status=400)
+    except BadParameter as refusal:
+        named = {cents: name for name, cents in CENTS.items()}.get(refusal.name, refusal.name)
+        context["refusal"] = {"name": FIELDS.get(named, named), "field": named, "detail": refusal.detail}
+        return render(request, "tables/payouts.html", context, status=400)
     kept = {name: value for name, value in typed.items() if value}
     context |= {
         "items": found.items,
-        "total_cents": sum(item["cents"] for item in found.items),
+        "page_cents": sum(item["cents"] for item in found.items),
+        "total": payouts.total(filters, seconds=ADDED_UP_AT_ONCE_SECONDS),
+        "named": [f"{FIELDS[name]} {words(value)}" for name, value in kept.items() if name != "sort"],
+        "order": ORDERS[typed["sort"] or "newest"],
         "first": urlencode(kept),
+        "sorted": {order: urlencode(kept | {"sort": order}) for order in ORDERS},
         "next": urlencode(kept | {"cursor": found.next}) if found.next else None,
         "download": urlencode(filters | {"format": "csv"}),
     }
     return render(request, "tables/payouts.html", context)
 
 
-def _cents(name: str, dollars: str) -> int:
-    """Dollars as typed, such as `1,234.56` or `$50`, in whole cents. BadFilter when they cannot be read."""
-    found = AMOUNT.fullmatch(dollars.replace(",", ""))
-    if found is None:
-        raise BadFilter(name, "an amount in dollars is expected")
-    return int(found[1]) * 100 + int((found[2] or "").ljust(2, "0"))
+@page("payouts")
+def payout_total(request: HttpRequest) -> HttpResponse:
+    """What all payouts that match come to, for a page that could not wait for it."""
+    total = payouts.total(_filters(request), seconds=ADDED_UP_SECONDS)
+    return render(request, "tables/total.html", {"total": total, "given_up": total is None})
+
+
+def _filters(request: HttpRequest) -> dict[str, str]:
+    """The filters of a page's address as the API has them; BadParameter for what cannot be read."""
+    given = parameters.read(request.GET.lists(), (*FIELDS, "cursor"))
+    stripped = {name: value.strip() for name, value in given.given.items() if name != "cursor"}
+    dollars = Parameters({name: value for name, value in stripped.items() if name in CENTS and value})
+    filters = {name: value for name, value in stripped.items() if name not in CENTS and value}
+    return filters | {CENTS[name]: str(dollars.dollars(name)) for name in dollars.given}
+
+
+def _choices(typed: dict[str, str]) -> dict[str, Any]:
+    """What each filter offers; a value that is asked for and not offered is offered as well, so that it can be seen."""
+    links = jackpot_queries.links_with_terms()
+    offered: dict[str, list[str]] = {
+        "tables": list(set_up.table_ids()),
+        "links": [link["code"] for link in links],
+        "levels": sorted({level["code"] for link in links for level in link["levels"]}),
+        "hands": HANDS + [hand for hand in set_up.hands_paid() if hand not in HANDS],
+        "kinds": list(Payout.Kind.values),
+        "states": list(payouts.STATES),
+    }
+    for name, choices in offered.items():
+        if (asked := typed[name.removesuffix("s")]) and asked not in choices:
+            choices.append(asked)
+    return offered
+
+
+@page("accounting")
+def tables_day(request: HttpRequest, day: str | None = None) -> HttpResponse:
+    """What every table did on a gaming day; without one, on the day that it is now."""
+    parameters.read(request.GET.lists(), ())
+    first, today = house_days(timezone.now())
+    chosen = day_named(day) if day else today
+    rows = tables_on(chosen) if first <= chosen <= today else []
+    sums = {name: sum(getattr(row, name) for row in rows) for name in SUMMED}
+    context = {
+        "day": chosen,
+        "first": first,
+        "not_begun": chosen > today,
+        "before_the_house": chosen < first,
+        "earlier": chosen - timedelta(days=1) if chosen > first else None,
+        "later": chosen + timedelta(days=1) if chosen < today else None,
+        "rows": rows,
+        "sums": sums,
+    }
+    return render(request, "tables/day.html", context)
+
+
+SUMMED = (
+    "rounds", "handle_cents", "pays_cents", "jackpot_cents", "envy_cents", "contributions_cents", "win_cents",
+)  # fmt: skip
 
 
 @page("set-up")
@@ -86,5 +157,8 @@ def _editions() -> Iterator[tuple[Any, str]]:
 
 urlpatterns = [
     path("payouts/", payout_search, name="payout-search"),
+    path("payouts/total", payout_total, name="payout-total"),
+    path("accounting/tables/", tables_day, name="tables-today"),
+    path("accounting/tables/<str:day>/", tables_day, name="tables-day"),
     path("set-up/", house, name="set-up"),
 ]

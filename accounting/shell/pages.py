@@ -6,12 +6,13 @@ from typing import Concatenate, ParamSpec
 from zoneinfo import ZoneInfo
 
 from django.contrib.auth.views import redirect_to_login
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
 from django.utils import timezone
 
 from accounting import queries
+from accounting.rules.parameters import BadParameter
 from accounting.rules.roles import ROLES
 from accounting.shell.navigation import may_use
 
@@ -54,7 +55,10 @@ def page(section: str | None) -> Callable[[View[P]], View[P]]:
             except queries.NoProperty:
                 return render(request, "no_floor.html", status=503)
             with timezone.override(zone):
-                return view(request, *args, **kwargs)
+                try:
+                    return view(request, *args, **kwargs)
+                except BadParameter as refusal:
+                    raise BadRequest(str(refusal)) from refusal
 
         return guarded
 

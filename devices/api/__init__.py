@@ -1,20 +1,11 @@
 """The API of rounds, streams and health (CONTRACT §5)."""
 
-from django.urls import path, register_converter
-from django.urls.converters import StringConverter
+from django.urls import path
 
+from accounting import addresses  # noqa: F401  # registers `anything`
 from devices.api.explanations import Explanation
 from devices.api.health import Health
 from devices.api.rounds import OneRound, Rounds, StreamEvents
-
-
-class Anything(StringConverter):
-    """A controller's own words: any signs at all, slashes and line breaks among them."""
-
-    regex = r"[\s\S]+"
-
-
-register_converter(Anything, "anything")
 
 urlpatterns = [
     path("rounds", Rounds.as_view(), name="rounds"),

@@ -377,6 +377,8 @@ class _Replay:
         assert terms_of is not None, "a round is decided under terms"
         same("terms in force", in_force.terms_ids[terms_of.code][terms_of.edition - 1], event.terms_id)
         same("time of the deal", when.dealt_at, event.dealt_at)
+        same("moment it counts from", when.counts_at, event.counts_at)
+        same("days of the round", (event.day, event.original), (event.shown_day, event.shown_original))
         self._day(event, gaming_date(when.counts_at, zone=in_force.zone, starts=in_force.day_starts))
         encoded = encode(settlement)
         if encoded != event.settlement:
@@ -390,7 +392,7 @@ class _Replay:
             sums.hits[award["level"]] += 1
             sums.wins_cents[award["level"]] += award["paid_cents"]
         sums.wagers += decision.progressives
-        self._payouts(decision.payouts, event.table_id or 0, event.dealt_at, payouts)
+        self._payouts(decision.payouts, event, payouts)
         if awards or hits:
             _compare_hits(self.where, settlement, hits, when.dealt_at, event.recorded_at)
         sums.counts.rounds += 1
@@ -404,10 +406,11 @@ class _Replay:
         if event.original is not None and not event.day > event.original:
             raise Difference(self.where, "gaming day it was moved to", f"a day after {event.original}", event.day)
 
-    def _payouts(self, owed: Sequence[PayoutLine], table_id: int, dealt_at: datetime | None, found: list[Row]) -> None:
+    def _payouts(self, owed: Sequence[PayoutLine], event: Recorded, found: list[Row]) -> None:
         sequence, levels = self.sequence + 1, self.in_force.levels
+        when = (event.table_id, event.dealt_at, event.counts_at, event.day)
         expected = [
-            (sequence, line, seat, kind, wager, hand, levels[level] if level else None, cents, table_id, dealt_at)
+            (sequence, line, seat, kind, wager, hand, levels[level] if level else None, cents, *when)
             for line, (seat, kind, wager, hand, level, cents) in enumerate(owed, 1)
         ]
         self.same("payouts", expected, found)

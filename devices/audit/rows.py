@@ -32,6 +32,9 @@ class Recorded(NamedTuple):
     reference: str | None
     outcome: str | None
     dealt_at: datetime | None
+    counts_at: datetime | None
+    shown_day: date | None
+    shown_original: date | None
     settlement: bytes | None
     received_at: datetime | None
     raw: bytes | None
@@ -47,7 +50,8 @@ EVENTS = """
     SELECT event.sequence, event.kind, event.subject, event.gaming_date, event.original_date, event.recorded_at,
         event.rules, event.message_digest, event.result_digest, event.previous, event.hash,
         round.message_id, round.table_id, round.terms_id, round.reference, round.outcome, round.dealt_at,
-        round.settlement, message.received_at, message.raw, message.digest, message.table_id, message.reference,
+        round.counts_at, round.gaming_date, round.original_date, round.settlement,
+        message.received_at, message.raw, message.digest, message.table_id, message.reference,
         message.device_id, document.cause, document.result
     FROM accounting_event event
     LEFT JOIN tables_round round ON round.stream_id = event.stream_id AND round.sequence = event.sequence
@@ -61,7 +65,7 @@ TRANSFERS = """
     WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
 """
 PAYOUTS = """
-    SELECT sequence, line, seat, kind, wager, hand, level_id, cents, table_id, dealt_at FROM tables_payout
+    SELECT sequence, line, seat, kind, wager, hand, level_id, cents, table_id, dealt_at, counts_at, gaming_date FROM tables_payout
     WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
 """
 NEXT_EVENT = """

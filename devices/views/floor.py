@@ -1,8 +1,8 @@
 """The floor: every link with its live meters and tables, the last rounds, hits and what waits for a supervisor."""
 
 from dataclasses import replace
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
@@ -11,19 +11,30 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from accounting.shell.header import day_began
+from accounting.queries import gaming_day
+from accounting.rules import parameters
+from accounting.rules.moments import instant, is_moment
 from accounting.shell.pages import page
+from accounting.shell.templatetags.pages import money, words
 from devices import queries
-from devices.queries import boards
+from devices.queries import Health, boards
 from jackpot import queries as jackpot_queries
+from tables.addresses import round_address
 from tables.queries import floor as tables_queries
-from tables.queries.floor import RoundLine
+from tables.queries.floor import RoundLine, TableNow
+
+if TYPE_CHECKING:
+    from tables.models import Hold
 
 ROUNDS_SHOWN = 20
 HITS_SHOWN = 10
 MADE_ANEW_SECONDS = 1
 TABLE_ROUNDS_SHOWN = 50
-NEWEST = (datetime.max.replace(tzinfo=UTC), 0)
+SETTLING_SILENT_SECONDS = 10
+HIT_IS_NEWS = timedelta(minutes=15)
+SILENT_AFTER = timedelta(minutes=15)
+SILENT_UNTIL = timedelta(hours=8)
+NEWEST = (datetime.max.replace(tzinfo=UTC) - timedelta(days=2), 0)
 
 
 @page("floor")
@@ -46,7 +57,8 @@ def floor_now(request: HttpRequest) -> HttpResponse:
 
 
 def _now() -> dict[str, Any]:
-    tables = tables_queries.tables_now(day_began(timezone.now()))
+    now = timezone.now()
+    tables = tables_queries.tables_now(*gaming_day(now))
     links = jackpot_queries.links_with_terms()
     for link in links:
         link["stream"] = reverse("live")
@@ -54,25 +66,96 @@ def _now() -> dict[str, Any]:
         games = {table.game for table in link["tables"]}
         link["game"] = games.pop() if len(games) == 1 else None
     held, held_count = tables_queries.waiting()
+    hits = jackpot_queries.last_hits(limit=HITS_SHOWN)
     return {
         "stopped": queries.stopped(),
+        "pulse": _pulse(queries.health(), now),
+        "alerts": [*_held(held, held_count, now), *_hit(hits, now), *_silent(tables, now)],
         "links": links,
         "lone_tables": [table for table in tables if table.link is None],
         "table_count": len(tables),
         "rounds": with_boards(tables_queries.last_rounds(limit=ROUNDS_SHOWN)),
-        "hits": jackpot_queries.last_hits(limit=HITS_SHOWN),
+        "hits": hits,
         "held": held,
         "held_count": held_count,
     }
 
 
+def _pulse(health: Health, now: datetime) -> dict[str, Any]:
+    """The queue, its age, and how long ago settling was seen at work; ages in whole seconds."""
+    settling = None if health.swept_at is None else _seconds(health.swept_at, now)
+    return {
+        "queued": health.queued,
+        "oldest": _seconds(health.oldest_received_at, now) if health.oldest_received_at else 0,
+        "settling": settling,
+        "silent": settling is not None and settling >= SETTLING_SILENT_SECONDS,
+    }
+
+
+def _seconds(since: datetime, now: datetime) -> int:
+    return max(0, int((now - since).total_seconds()))
+
+
+def _held(held: "list[Hold]", count: int, now: datetime) -> list[dict[str, Any]]:
+    """Rounds that wait for a supervisor, as one alert that leads to the oldest."""
+    if not held:
+        return []
+    oldest = held[0]
+    return [{
+        "key": f"held-{count}-{oldest.message_id}",
+        "kind": "warn",
+        "title": f"{count} round{'s' if count > 1 else ''} held",
+        "detail": f"oldest at {oldest.table.code}, waiting",
+        "age": _seconds(oldest.held_at, now),
+        "address": round_address(oldest.table.code, oldest.reference),
+    }]  # fmt: skip
+
+
+def _hit(hits: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
+    """Hits that nobody has dealt with yet, while they are news."""
+    return [
+        {
+            "key": f"hit-{hit['hit']}",
+            "kind": "hit",
+            "title": f"{words(hit['hand'])} pays {money(hit['paid_cents'])}",
+            "detail": f"{hit['table']} seat {hit['seat']}, detected",
+            "age": _seconds(hit["detected_at"], now),
+            "after": " ago",
+            "address": round_address(hit["table"], hit["round"]),
+        }
+        for hit in hits
+        if hit["state"] == "detected" and now - hit["detected_at"] < HIT_IS_NEWS
+    ]
+
+
+def _silent(tables: list[TableNow], now: datetime) -> list[dict[str, Any]]:
+    """Open tables that dealt today and then fell silent: a controller that stands still, or nobody to play."""
+    return [
+        {
+            "key": f"silent-{table.code}",
+            "kind": "bad",
+            "title": f"{table.code} is silent",
+            "detail": "no round for",
+            "age": _seconds(table.last_at, now),
+            "address": reverse("table-page", args=[table.code]),
+        }
+        for table in tables
+        if table.state == "open"
+        and table.rounds_today
+        and table.last_at
+        and SILENT_AFTER < now - table.last_at < SILENT_UNTIL
+    ]
+
+
 @page("floor")
 def table(request: HttpRequest, code: str) -> HttpResponse:
     """One table and its rounds, newest first."""
-    shown = next((table for table in tables_queries.tables_now(day_began(timezone.now())) if table.code == code), None)
+    given = parameters.read(request.GET.lists(), ("before",))
+    tables = tables_queries.tables_now(*gaming_day(timezone.now()))
+    shown = next((table for table in tables if table.code == code), None)
     if shown is None:
         raise Http404(f"no table {code}")
-    before = request.GET.get("before", "")
+    before = given.text("before") or ""
     rounds = with_boards(
         tables_queries.rounds_of_table(code, before=_key(before) if before else NEWEST, limit=TABLE_ROUNDS_SHOWN + 1)
     )
@@ -81,21 +164,17 @@ def table(request: HttpRequest, code: str) -> HttpResponse:
         "table": shown,
         "rounds": rounds[:TABLE_ROUNDS_SHOWN],
         "before": before.partition("/")[0],
-        "older": f"{last.dealt_at.isoformat()}/{last.sequence}" if last else None,
+        "older": f"{last.counts_at.isoformat()}/{last.sequence}" if last else None,
     }
     return render(request, "floor/table.html", context)
 
 
 def _key(text: str) -> tuple[datetime, int]:
-    """The place in a table's rounds that a page's address names: a deal and a stream sequence."""
+    """The place in a table's rounds that a page's address names: a moment that counts and a stream sequence."""
     at, _, sequence = text.partition("/")
-    try:
-        deal, number = datetime.fromisoformat(at), int(sequence)
-    except ValueError:
-        raise Http404(f"{text} is no place in a table's rounds") from None
-    if deal.tzinfo is None or not 0 <= number < 2**63:
-        raise Http404(f"{text} is no place in a table's rounds")
-    return deal, number
+    if not is_moment(at):
+        raise Http404("no place in a table's rounds")
+    return instant(at), parameters.Parameters({"before": sequence or "-"}).whole("before") or 0
 
 
 def with_boards(rounds: list[RoundLine]) -> list[RoundLine]:

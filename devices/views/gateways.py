@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
+from accounting.rules import parameters
 from accounting.shell.pages import page
 from devices import queries
 
@@ -13,8 +14,8 @@ EVENTS_SHOWN = 50
 @page("devices")
 def devices(request: HttpRequest) -> HttpResponse:
     """Gateways and the tables they post for, the queue by stream, and the latest significant events."""
-    before = request.GET.get("before", "")
-    events = queries.significant_events(before=int(before) if before.isdecimal() else None, limit=EVENTS_SHOWN + 1)
+    before = parameters.read(request.GET.lists(), ("before",)).whole("before", least=1)
+    events = queries.significant_events(before=before, limit=EVENTS_SHOWN + 1)
     context = {
         "gateways": queries.gateways(),
         "queues": queries.queues(),

@@ -9,8 +9,10 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from accounting.queries import event_shown, transfers_of
+from accounting.rules import parameters
+from accounting.rules.moments import instant
 from accounting.shell.pages import page
-from accounting.shell.templatetags.pages import money, share
+from accounting.shell.templatetags.pages import money, share, words
 from devices import queries
 from devices.queries import RoundShown
 from jackpot import queries as jackpot_queries
@@ -47,6 +49,8 @@ def _worded(found: RoundShown) -> dict[str, Any]:
         "sequence": found.sequence,
         "received_at": found.received_at,
         "dealt_at": message["dealt_at"],
+        "counts_at": found.counts_at,
+        "misdated": found.counts_at is not None and found.counts_at != instant(message["dealt_at"]),
         "community": message["community"],
         "dealer": message.get("dealer", []),
         "dealing": _dealing(dealing),
@@ -66,7 +70,7 @@ def _worded(found: RoundShown) -> dict[str, Any]:
     ids = floor.payout_ids(found.stream_id, found.stream, found.sequence)
     for seat in seats:
         for line in seat["lines"]:
-            line["payout"] = ids.get((seat["seat"], line["wager"], seat["hand"] or ""))
+            line["payout"] = ids.get((seat["seat"], line["wager"], ""))
         for envy in seat["envy"]:
             envy["payout"] = ids.get((seat["seat"], "envy", envy["hand"]))
     near = floor.neighbours(found.stream_id, found.sequence)
@@ -93,7 +97,21 @@ def _as_reported(seat: dict[str, Any]) -> dict[str, Any]:
 
 def _seat(settled: dict[str, Any], dealt: dict[str, Any]) -> dict[str, Any]:
     won = sum(line["win_cents"] for line in settled["lines"]) + sum(envy["paid_cents"] for envy in settled["envy"])
-    return {**settled, "cards": dealt["cards"], "folded": dealt.get("folded"), "won_cents": won}
+    return {
+        **settled,
+        "cards": dealt["cards"],
+        "folded": dealt.get("folded"),
+        "won_cents": won,
+        "won_beside": _beside(settled) if settled["result"] != "win" else None,
+    }
+
+
+def _beside(settled: dict[str, Any]) -> dict[str, Any] | None:
+    """What a seat won although its own bets did not: on which wagers, and how much in whole cents."""
+    won = {words(line["wager"]): line["win_cents"] for line in settled["lines"] if line["win_cents"]}
+    if envied := sum(envy["paid_cents"] for envy in settled["envy"]):
+        won["envy"] = envied
+    return {"on": ", ".join(won), "cents": sum(won.values())} if won else None
 
 
 def _dealing(dealing: dict[str, Any]) -> list[str]:
@@ -108,10 +126,10 @@ def _dealing(dealing: dict[str, Any]) -> list[str]:
 
 
 def _irregularity(report: dict[str, Any]) -> str:
-    words: str = report["code"].replace("_", " ")
+    said = words(report["code"])
     if "seat" in report:
-        return f"{words}, seat {report['seat']}"
-    return f"{words}, {report['position']}" if "position" in report else words
+        return f"{said}, seat {report['seat']}"
+    return f"{said}, {report['position']}" if "position" in report else said
 
 
 @page("payouts")
@@ -125,6 +143,8 @@ def payout_page(request: HttpRequest, payout_id: str) -> HttpResponse:
         since = meter["since_last_hit"]
         meter["opening_cents"] = meter["before_cents"] - since["contributed_cents"]
         meter["put_back_cents"] = sum(meter["seed"].values())
+        meter["events"] = since["to_sequence"] - since["after_sequence"]
+        meter["other_events"] = meter["events"] - since["rounds"]
     players = found["message"]["dealing"].get("players") or len(found["message"]["seats"])
     shown = set_up.paytable_shown(paytable["edition"], "", paytable["definition"]) if paytable else None
     context = {
@@ -160,15 +180,22 @@ def _odds(row: dict[str, Any]) -> str:
 
 @page("floor")
 def find(request: HttpRequest) -> HttpResponse:
-    """A round, payout, hit, table or link by its reference: straight to it when there is one, else what there is."""
-    asked = request.GET.get("q", "").strip()
-    matches = _matches(asked) if asked and "\x00" not in asked else []
+    """A round, payout, hit, table or link by its reference: straight to it when there is one, else what there is.
+
+    What is called exactly so comes first; only where nothing is, what is meant: another case, a link's name, the last
+    digits of a round, alone or after its table.
+    """
+    asked = (parameters.read(request.GET.lists(), ("q",)).text("q") or "").strip()
+    matches = _exactly(asked) or _about(asked) if asked else []
     if len(matches) == 1:
         return redirect(matches[0]["address"])
-    return render(request, "rounds/find.html", {"query": asked, "matches": matches})
+    return render(request, "rounds/find.html", {"query": asked, "matches": matches, "most": ROUNDS_FOUND})
 
 
-def _matches(asked: str) -> list[dict[str, str]]:
+ROUNDS_FOUND = 20
+
+
+def _exactly(asked: str) -> list[dict[str, str]]:
     found = []
     if (hit := jackpot_queries.hit_by_reference(asked)) is not None:
         found.append(("hit", f"{asked}: {hit.round}", round_address(hit.table, hit.round)))
@@ -183,3 +210,31 @@ def _matches(asked: str) -> list[dict[str, str]]:
     if floor.table_exists(asked):
         found.append(("table", asked, reverse("table-page", args=[asked])))
     return [{"kind": kind, "name": name, "address": address} for kind, name, address in found]
+
+
+def _about(asked: str) -> list[dict[str, str]]:
+    for other in dict.fromkeys((asked.upper(), asked.lower())):
+        if other != asked and (found := _exactly(other)):
+            return found
+    tables = list(set_up.table_ids())
+    links = [(link["code"], link["name"]) for link in jackpot_queries.link_states()]
+    meant = asked.casefold()
+    matches = [
+        {"kind": "table", "name": code, "address": reverse("table-page", args=[code])}
+        for code in tables
+        if meant in code.casefold()
+    ]
+    matches += [
+        {"kind": "link", "name": f"{name} ({code})", "address": reverse("jackpot", args=[code])}
+        for code, name in links
+        if meant in code.casefold() or meant in name.casefold()
+    ]
+    # `MS-101 17`, `101/17` or the last digits alone.
+    table, _, ending = asked.replace("/", " ").rpartition(" ")
+    at = [code for code in tables if table.casefold().strip() in code.casefold()]
+    if ending and at:
+        matches += [
+            {"kind": "round", "name": f"{code} {reference}", "address": round_address(code, reference)}
+            for code, reference in floor.rounds_ending(ending, tables=at, limit=ROUNDS_FOUND)
+        ]
+    return matches

@@ -3,9 +3,12 @@
 import re
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import is_valid_path
 from django.views import defaults
 from rest_framework import exceptions
 from rest_framework.response import Response
@@ -99,12 +102,13 @@ def _is_api(request: HttpRequest) -> bool:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """400 outside the API views, such as an impossible Host header."""
-    return (
-        problem(400, "bad_request", "The request cannot be read.")
-        if _is_api(request)
-        else defaults.bad_request(request, exception)
-    )
+    """400 outside the API views, such as an impossible Host header or a parameter of a page that cannot be followed."""
+    if _is_api(request):
+        return problem(400, "bad_request", "The request cannot be read.")
+    if not getattr(request, "user", None):
+        return defaults.bad_request(request, exception)  # refused before anybody was asked for: no page can be drawn
+    said = str(exception) if isinstance(exception, BadRequest) else ""
+    return render(request, "refused.html", {"detail": said}, status=400)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -118,7 +122,30 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404: no such address, or no such thing at it."""
     if _is_api(request):
         return problem(404, "not_found", f"There is nothing at {request.path}.")
+    if (elsewhere := _by_another_slash(request)) is not None:
+        return redirect(elsewhere)
     return defaults.page_not_found(request, exception)
+
+
+def _by_another_slash(request: HttpRequest) -> str | None:
+    """The same address with a slash at its end, or without, where that leads to a page and this does not."""
+    path = request.path_info
+    if request.method not in ("GET", "HEAD") or len(path) > LONGEST_REDIRECTED:
+        return None
+    bare = path.rstrip("/")
+    candidates = [f"{bare}/", bare] if path.endswith("/") else [] if _leads_somewhere(path) else [f"{path}/"]
+    found = next((each for each in candidates if each != path and each[:2] != "//" and _leads_somewhere(each)), None)
+    if found is None:
+        return None
+    query = request.META.get("QUERY_STRING", "")
+    return quote(found, safe="/:@") + (f"?{query}" if query else "")
+
+
+def _leads_somewhere(path: str) -> bool:
+    return bool(path) and bool(is_valid_path(path))
+
+
+LONGEST_REDIRECTED = 2_000
 
 
 def server_error(request: HttpRequest) -> HttpResponse:

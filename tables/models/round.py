@@ -9,7 +9,12 @@ from tables.rules.held import HELD_REASONS
 
 
 class Round(models.Model):
-    """A settled or void round. `settlement` is the canonical JSON whose SHA-256 its event carries."""
+    """A settled or void round. `settlement` is the canonical JSON whose SHA-256 its event carries.
+
+    `dealt_at` is the deal as reported; `counts_at` is the moment that counts, which is the receipt where the deal cannot
+    be right (ARCHITECTURE §4.10). `gaming_date` is the day that the ledger booked it on, `original_date` its own day
+    where that one was closed.
+    """
 
     class Outcome(models.TextChoices):
         SETTLED = "settled"
@@ -24,6 +29,9 @@ class Round(models.Model):
     reference = models.CharField(max_length=64)
     outcome = models.CharField(max_length=7, choices=Outcome)
     dealt_at = models.DateTimeField()
+    counts_at = models.DateTimeField()
+    gaming_date = models.DateField()
+    original_date = models.DateField(null=True)
     settlement = models.BinaryField()
 
     class Meta:
@@ -31,7 +39,11 @@ class Round(models.Model):
             models.UniqueConstraint(name="a_message_is_settled_once", fields=["message_id"]),
             models.CheckConstraint(name="a_round_is_settled_or_void", condition=Q(outcome__in=["settled", "void"])),
         ]
-        indexes = [models.Index(name="rounds_of_a_table", fields=["table", "-dealt_at"])]
+        indexes = [
+            models.Index(name="rounds_of_a_table", fields=["table", "-counts_at", "-sequence"]),
+            # Few: whoever reads a day must also look for what was booked on it though it is of an earlier one.
+            models.Index(name="rounds_booked_late", fields=["gaming_date"], condition=Q(original_date__isnull=False)),
+        ]
 
     def __str__(self) -> str:
         return self.reference
@@ -66,7 +78,10 @@ RARE_HANDS = ["straight", "flush", "full_house", "four_of_a_kind", "straight_flu
 
 
 class Payout(models.Model):
-    """Winnings of one line, or one envy entry: whole cents without the stake, never zero (CONTRACT §5)."""
+    """Winnings of one line, or one envy entry: whole cents without the stake, never zero (CONTRACT §5).
+
+    `dealt_at`, `counts_at` and `gaming_date` are its round's.
+    """
 
     class Kind(models.TextChoices):
         BASE = "base"
@@ -88,6 +103,8 @@ class Payout(models.Model):
     level = unguarded("jackpot.Level", null=True)
     cents = models.BigIntegerField()
     dealt_at = models.DateTimeField()
+    counts_at = models.DateTimeField()
+    gaming_date = models.DateField()
 
     class Meta:
         constraints = [
@@ -98,28 +115,28 @@ class Payout(models.Model):
             ),
         ]
         indexes = [
-            models.Index(name="payouts_newest_first", fields=["-dealt_at", "-stream", "-sequence", "-line"]),
-            models.Index(name="payouts_of_a_table", fields=["table", "-dealt_at", "-stream", "-sequence", "-line"]),
+            models.Index(name="payouts_newest_first", fields=["-counts_at", "-stream", "-sequence", "-line"]),
+            models.Index(name="payouts_of_a_table", fields=["table", "-counts_at", "-stream", "-sequence", "-line"]),
             # What people look for is rare; a search for it must not read all that is not.
             models.Index(
                 name="payouts_of_a_rare_hand",
-                fields=["hand", "-dealt_at", "-stream", "-sequence", "-line"],
+                fields=["hand", "-counts_at", "-stream", "-sequence", "-line"],
                 condition=Q(hand__in=RARE_HANDS),
             ),
             models.Index(
                 name="payouts_owed",
-                fields=["-dealt_at", "-stream", "-sequence", "-line"],
+                fields=["-counts_at", "-stream", "-sequence", "-line"],
                 condition=Q(kind__in=["level", "envy"]) | Q(level__isnull=False),
             ),
             # The amount at the end: whoever looks for more is told by the index alone which of these are.
             models.Index(
                 name="payouts_of_1000_dollars",
-                fields=["table", "-dealt_at", "-stream", "-sequence", "-line", "cents"],
+                fields=["table", "-counts_at", "-stream", "-sequence", "-line", "cents"],
                 condition=Q(cents__gte=100_000),
             ),
             models.Index(
                 name="payouts_of_1000_newest_first",
-                fields=["-dealt_at", "-stream", "-sequence", "-line", "cents"],
+                fields=["-counts_at", "-stream", "-sequence", "-line", "cents"],
                 condition=Q(cents__gte=100_000),
             ),
         ]

@@ -1,16 +1,20 @@
 """How a payout was reached: cards, hand, paytable row, meter, ledger entries and hash proof (SPEC §10)."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from django.db import connection
 
 from accounting.queries import event_shown, transfers_of
 from accounting.services.statements import execute
-from jackpot.queries import edition_of, hit_and_the_one_before
+from jackpot.queries import edition_of, hit_and_the_one_before, link_definition
+from jackpot.rules.meter import MILLION
 from tables.models import Payout
 from tables.queries import payouts
+
+if TYPE_CHECKING:
+    from jackpot.models import Hit
 
 # All that a payout's explanation needs of its round and its terms in one look: an explanation was a dozen of them.
 DETAIL = """
@@ -31,11 +35,13 @@ EDITION = """
     WHERE offered.terms_id = %s AND offered.wager IN (%s, 'base') ORDER BY offered.wager = 'base' LIMIT 1
 """
 SINCE_LAST_HIT = """
-    SELECT coalesce(sum(transfer.amount_cents), 0), count(DISTINCT transfer.sequence)
+    SELECT coalesce(sum(transfer.amount_cents) FILTER (WHERE account.kind = 'liability'), 0),
+        count(DISTINCT transfer.sequence) FILTER (WHERE account.kind = 'liability'),
+        coalesce(bool_or(account.kind = 'overflow'), false)
     FROM accounting_transfer transfer
     JOIN accounting_account account ON account.id = transfer.credit_id
     WHERE transfer.stream_id = %s AND transfer.sequence > %s AND transfer.sequence <= %s
-        AND transfer.reason = 'contribution' AND account.kind = 'liability' AND account.owner = %s
+        AND transfer.reason = 'contribution' AND account.kind IN ('liability', 'overflow') AND account.owner = %s
 """
 
 
@@ -82,7 +88,7 @@ def explanation(shown: dict[str, Any], message: dict[str, Any]) -> dict[str, Any
         "envy": _envy(seat, settlement, payout) if payout.kind == Payout.Kind.ENVY else None,
         "paytable": _paytable(payout),
         "limit": seat["limit"] if payout.kind == Payout.Kind.BASE else None,
-        "meter": _meter(payout, award) if payout.kind == Payout.Kind.LEVEL and award else None,
+        "meter": _meter(payout, award, settlement) if payout.kind == Payout.Kind.LEVEL and award else None,
         "terms": {
             "id": payout.terms_id,
             "seats": payout.seats,
@@ -123,14 +129,58 @@ def _edition(code: str, digest: bytes, definition: Any) -> dict[str, Any]:
     return {"edition": code, "digest": digest.hex(), "definition": definition}
 
 
-def _meter(payout: Detail, award: dict[str, Any]) -> dict[str, Any]:
+RESIDUAL_AT = "SELECT settlement FROM tables_round WHERE stream_id = %s AND sequence = %s"
+
+
+def _residual(settlement: dict[str, Any], level: str) -> int:
+    """The fraction of a cent that a round left on a level; an award does not touch it."""
+    return next((row["residual_millionths"] for row in settlement["meters"] if row["level"] == level), 0)
+
+
+def _wagers(
+    payout: Detail, award: dict[str, Any], settlement: dict[str, Any], previous: "Hit | None"
+) -> dict[str, Any]:
+    """What the contributions since the last hit are made of: so many wagers of one amount at one rate, to the millionth.
+
+    Empty where the rate changed in between or something else moved the meter: then, as where some of them went to the
+    overflow, only their sum can be told.
+    """
+    level = award["level"]
+    opened = link_definition(payout.stream_id)
+    if opened is None:
+        return {}
+    terms = next(row for row in opened.definition["levels"] if row["code"] == level)
+    left, residual = 0, 0
+    if previous is None:
+        left = terms["reset_cents"]
+    else:
+        left = previous.meter_after_cents
+        for (recorded,) in execute(RESIDUAL_AT, [payout.stream_id, previous.sequence]):
+            residual = _residual(msgspec.json.decode(recorded), level)
+    now = award["meter_before_cents"] * MILLION + _residual(settlement, level)
+    contributed = now - left * MILLION - residual
+    wager_cents, rate_ppm = opened.paytable_definition["wager_cents"], terms["rate_ppm"]
+    count, over = divmod(contributed, wager_cents * rate_ppm) if rate_ppm else (0, 1)
+    if over or count < 0:
+        return {}
+    return {
+        "wagers": count,
+        "wager_cents": wager_cents,
+        "rate_ppm": rate_ppm,
+        "contributed_millionths": contributed,
+        "carried_in_millionths": residual,
+        "carried_out_millionths": _residual(settlement, level),
+    }
+
+
+def _meter(payout: Detail, award: dict[str, Any], settlement: dict[str, Any]) -> dict[str, Any]:
     """The level before and after, and what was contributed to it since its last hit (REQUIREMENTS R31)."""
     hit, previous = hit_and_the_one_before(payout.level_id or 0, payout.sequence, award["order"])
     after = previous.sequence if previous else 0
     with connection.cursor() as cursor:
         owner = f"{hit.link.code}/{hit.level.code}"
         cursor.execute(SINCE_LAST_HIT, [payout.stream_id, after, payout.sequence, owner])
-        contributed_cents, rounds = cursor.fetchone()
+        contributed_cents, rounds, ran_over = cursor.fetchone()
     return {
         "link": hit.link.code,
         "level": hit.level.code,
@@ -147,5 +197,6 @@ def _meter(payout: Detail, award: dict[str, Any]) -> dict[str, Any]:
             "to_sequence": payout.sequence,
             "contributed_cents": int(contributed_cents),
             "rounds": rounds,
+            **({} if ran_over else _wagers(payout, award, settlement, previous)),
         },
     }

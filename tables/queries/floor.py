@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 import msgspec
@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.db import connection
 
 from jackpot.rules.paytable import FIVE_CARD_HANDS
-from tables.models import Hold, Payout, Round, Table
+from tables.models import Hold, Payout, Table
 from tables.queries.payouts import payout_id
 
 COUNTED_ANEW_SECONDS = 5
@@ -18,7 +18,7 @@ COUNTED_ANEW_SECONDS = 5
 
 @dataclass(frozen=True, slots=True)
 class TableNow:
-    """A table on the floor: what it deals, its last deal, its rounds this gaming day, and how many are held."""
+    """A table on the floor: what it deals, when its last round counts, its rounds this gaming day, how many are held."""
 
     code: str
     game: str
@@ -34,8 +34,8 @@ class TableNow:
 
 TABLES = """
     SELECT tabl.id, tabl.code, tabl.game, tabl.state, link.code, terms.seats, terms.minimum_cents, terms.maximum_cents,
-        (SELECT round.dealt_at FROM tables_round round WHERE round.table_id = tabl.id
-            ORDER BY round.dealt_at DESC LIMIT 1),
+        (SELECT round.counts_at FROM tables_round round WHERE round.table_id = tabl.id
+            ORDER BY round.counts_at DESC LIMIT 1),
         (SELECT count(*) FROM tables_hold hold WHERE hold.table_id = tabl.id
             AND NOT EXISTS (SELECT FROM tables_round round WHERE round.message_id = hold.message_id))
     FROM tables_table tabl
@@ -43,27 +43,33 @@ TABLES = """
     LEFT JOIN jackpot_link link ON link.id = tabl.link_id
     ORDER BY tabl.code
 """
-ROUNDS_SINCE = """
-    SELECT tabl.id, (SELECT count(*) FROM tables_round round WHERE round.table_id = tabl.id AND round.dealt_at >= %s)
-    FROM tables_table tabl
+ROUNDS_ON = """
+    SELECT tabl.id, (SELECT count(*) FROM tables_round round WHERE round.table_id = tabl.id
+        AND round.counts_at >= least(%(began)s::timestamptz - interval '3 hours', late.first)
+        AND round.gaming_date = %(day)s)
+    FROM tables_table tabl, (
+        SELECT min(counts_at) AS first FROM tables_round WHERE original_date IS NOT NULL AND gaming_date = %(day)s) late
 """
 
 
-def tables_now(day_began: datetime) -> list[TableNow]:
-    """Every table by code. Rounds of the gaming day are counted anew every few seconds, however many are looking."""
-    kept = f"rounds-since-{int(day_began.timestamp())}"
+def tables_now(day: date, began: datetime) -> list[TableNow]:
+    """Every table by code, with its rounds of a gaming day, which began then and is not over.
+
+    They are counted anew every few seconds, however many are looking.
+    """
+    kept = f"rounds-on-{day}"
     counts: dict[int, int] | None = cache.get(kept)
     if counts is None:
-        counts = _rounds_since(day_began)
+        counts = _rounds_on(day, began)
         cache.set(kept, counts, COUNTED_ANEW_SECONDS)
     with connection.cursor() as cursor:
         cursor.execute(TABLES)
         return [TableNow(*row[1:], *[counts.get(row[0], 0)]) for row in cursor.fetchall()]
 
 
-def _rounds_since(day_began: datetime) -> dict[int, int]:
+def _rounds_on(day: date, began: datetime) -> dict[int, int]:
     with connection.cursor() as cursor:
-        cursor.execute(ROUNDS_SINCE, [day_began])
+        cursor.execute(ROUNDS_ON, {"day": day, "began": began})
         return dict(cursor.fetchall())
 
 
@@ -76,7 +82,8 @@ def table_exists(code: str) -> bool:
 class RoundLine:
     """A settled or void round in one line. Amounts are whole cents, stakes included in what was paid.
 
-    The community cards are in the message, which tables know by its id only: whoever owns messages fills them in.
+    `reported_at` is the deal as the table reported it, in RFC 3339, where it is not the moment that counts. The
+    community cards are in the message, which tables know by its id only: whoever owns messages fills them in.
     """
 
     message_id: int
@@ -85,7 +92,8 @@ class RoundLine:
     table: str
     reference: str
     outcome: str
-    dealt_at: datetime
+    counts_at: datetime
+    reported_at: str | None
     best_hand: str | None
     seats: int
     hits: int
@@ -94,70 +102,111 @@ class RoundLine:
     community: tuple[str, ...] = ()
 
 
-# The newest few of every stream by key, then the newest of those by deal: no order over all history is needed.
-LAST_ROUNDS = """
-    SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference, round.outcome, round.dealt_at,
-        round.settlement
+# The newest few of every stream by key, then the newest of those: no order over all history is needed.
+SHOWN = """
+    SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference, round.outcome, round.counts_at,
+        CASE WHEN round.dealt_at <> round.counts_at THEN to_json(round.dealt_at) #>> '{}' END, round.settlement
+"""
+LAST_ROUNDS = (
+    SHOWN
+    + """
     FROM (
         SELECT newest.* FROM accounting_stream CROSS JOIN LATERAL (
-            SELECT stream_id, sequence, dealt_at FROM tables_round
+            SELECT stream_id, sequence, counts_at FROM tables_round
             WHERE stream_id = accounting_stream.id ORDER BY sequence DESC LIMIT %(limit)s
-        ) newest ORDER BY newest.dealt_at DESC, newest.sequence DESC LIMIT %(limit)s
+        ) newest ORDER BY newest.counts_at DESC, newest.sequence DESC LIMIT %(limit)s
     ) shown
     JOIN tables_round round USING (stream_id, sequence)
     JOIN accounting_stream stream ON stream.id = round.stream_id
     JOIN tables_table tabl ON tabl.id = round.table_id
-    ORDER BY round.dealt_at DESC, round.sequence DESC
+    ORDER BY round.counts_at DESC, round.sequence DESC
 """
-OF_TABLE = """
-    SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference, round.outcome, round.dealt_at,
-        round.settlement
+)
+OF_TABLE = (
+    SHOWN
+    + """
     FROM tables_table tabl
     JOIN tables_round round ON round.table_id = tabl.id
     JOIN accounting_stream stream ON stream.id = round.stream_id
-    WHERE tabl.code = %s AND (round.dealt_at, round.sequence) < (%s, %s)
-    ORDER BY round.dealt_at DESC, round.sequence DESC LIMIT %s
+    WHERE tabl.code = %s AND (round.counts_at, round.sequence) < (%s, %s)
+    ORDER BY round.counts_at DESC, round.sequence DESC LIMIT %s
 """
+)
 
 
 def last_rounds(*, limit: int = 20) -> list[RoundLine]:
-    """The rounds dealt last on the whole floor, newest first."""
+    """The last rounds of the whole floor, newest first by the moment that counts."""
     with connection.cursor() as cursor:
         cursor.execute(LAST_ROUNDS, {"limit": limit})
         return [_line(row) for row in cursor.fetchall()]
 
 
 def rounds_of_table(table: str, *, before: tuple[datetime, int], limit: int = 50) -> list[RoundLine]:
-    """The rounds of one table, newest first, below a deal and its stream sequence."""
+    """The rounds of one table, newest first, below a moment that counts and a stream sequence."""
     with connection.cursor() as cursor:
         cursor.execute(OF_TABLE, [table, *before, limit])
         return [_line(row) for row in cursor.fetchall()]
 
 
+LOOKED_THROUGH = 2_000
+"""The last rounds of a table that are looked through for their last digits."""
+ENDING = """
+    SELECT tabl.code, found.reference FROM tables_table tabl
+    CROSS JOIN LATERAL (
+        SELECT last.reference, last.counts_at FROM (
+            SELECT reference, counts_at FROM tables_round WHERE table_id = tabl.id
+            ORDER BY counts_at DESC, sequence DESC LIMIT %(through)s) last
+        WHERE right(lower(last.reference), length(%(ending)s)) = lower(%(ending)s) LIMIT %(limit)s
+    ) found
+    WHERE tabl.code = ANY(%(tables)s) ORDER BY found.counts_at DESC LIMIT %(limit)s
+"""
+
+
+def rounds_ending(ending: str, *, tables: list[str], limit: int) -> list[tuple[str, str]]:
+    """The latest rounds of these tables whose reference ends so, as table and reference, whatever the case."""
+    values: dict[str, Any] = {"ending": ending, "tables": tables, "limit": limit, "through": LOOKED_THROUGH}
+    with connection.cursor() as cursor:
+        cursor.execute(ENDING, values)
+        return cursor.fetchall()
+
+
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The rounds just before and after one on its stream, each by table and reference."""
+    """The rounds just before and after one at its table, each by table and reference."""
 
     previous: tuple[str, str] | None
     following: tuple[str, str] | None
 
 
+NEXT_TO = """
+    SELECT tabl.code, near.reference FROM tables_round round
+    JOIN tables_table tabl ON tabl.id = round.table_id
+    CROSS JOIN LATERAL (
+        SELECT beside.reference FROM tables_round beside WHERE beside.table_id = round.table_id
+            AND (beside.counts_at, beside.sequence) {side} (round.counts_at, round.sequence)
+        ORDER BY beside.counts_at {way}, beside.sequence {way} LIMIT 1) near
+    WHERE round.stream_id = %s AND round.sequence = %s
+"""
+BEFORE, AFTER = NEXT_TO.format(side="<", way="DESC"), NEXT_TO.format(side=">", way="ASC")
+
+
 def neighbours(stream_id: int, sequence: int) -> Neighbours:
-    """The rounds next to a sequence of a stream; other events between them are passed over."""
-    rounds = Round.objects.filter(stream_id=stream_id).values_list("table__code", "reference")
-    return Neighbours(
-        rounds.filter(sequence__lt=sequence).order_by("-sequence").first(),
-        rounds.filter(sequence__gt=sequence).order_by("sequence").first(),
-    )
+    """The rounds next to one at its table, in the order of the table's page."""
+    found = []
+    for statement in (BEFORE, AFTER):
+        with connection.cursor() as cursor:
+            cursor.execute(statement, [stream_id, sequence])
+            found.append(cursor.fetchone())
+    return Neighbours(*found)
 
 
 def payout_ids(stream_id: int, stream: str, sequence: int) -> dict[tuple[int, str, str], str]:
-    """The ids of a round's payouts by seat, wager (`envy` for envy) and the hand that was paid."""
+    """The ids of a round's payouts by seat and wager; those for envy by seat, `envy` and the hand that they are for."""
     owed = Payout.objects.filter(stream_id=stream_id, sequence=sequence)
     return {
-        (payout.seat, "envy" if payout.kind == Payout.Kind.ENVY else payout.wager, payout.hand): payout_id(
-            stream, sequence, payout.line
-        )
+        (payout.seat, "envy", payout.hand)
+        if payout.kind == Payout.Kind.ENVY
+        else (payout.seat, payout.wager, ""): payout_id(stream, sequence, payout.line)
         for payout in owed
     }
 
@@ -168,9 +217,9 @@ def held_error(message_id: int) -> str:
 
 
 def _line(row: tuple[Any, ...]) -> RoundLine:
-    settled = msgspec.json.decode(bytes(row[7]))
+    message_id, stream, sequence, table, reference, outcome, counts_at, reported_at, settlement = row
+    settled = msgspec.json.decode(bytes(settlement))
     seats = settled["seats"]
-    message_id, stream, sequence, table, reference, outcome, dealt_at, _ = row
     return RoundLine(
         message_id=message_id,
         stream=stream,
@@ -178,7 +227,8 @@ def _line(row: tuple[Any, ...]) -> RoundLine:
         table=table,
         reference=reference,
         outcome=outcome,
-        dealt_at=dealt_at,
+        counts_at=counts_at,
+        reported_at=reported_at,
         best_hand=best(seat["hand"] for seat in seats),
         seats=len(seats),
         hits=len(settled["awards"]),
@@ -198,7 +248,8 @@ _ORDER = {hand: place for place, hand in enumerate(FIVE_CARD_HANDS)}
 def waiting(*, limit: int = 8) -> tuple[list[Hold], int]:
     """Rounds that wait for a supervisor, oldest first, and how many there are altogether."""
     held = Hold.objects.extra(where=[WAITING]).select_related("table")
-    return list(held.order_by("held_at", "message_id")[:limit]), held.count()
+    # Why it is held may be that its deal is dated beyond what a calendar shows: the message has it.
+    return list(held.defer("dealt_at", "settlement").order_by("held_at", "message_id")[:limit]), held.count()
 
 
 # A released or voided hold has its settlement: the round of its message.

@@ -2,31 +2,29 @@
 
 import base64
 import binascii
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import msgspec
+from django.db import OperationalError, connection, transaction
+from psycopg.errors import QueryCanceled
 
-from accounting.queries import NoProperty
+from accounting.queries import the_property
+from accounting.rules.gaming_day import began
+from accounting.rules.parameters import BadParameter, Parameters
 from accounting.services.statements import Row, execute
 from tables.models import Payout
 
-COLUMNS = ("id", "round", "table", "link", "level", "seat", "hand", "kind", "cents", "state", "slip", "dealt_at")
+COLUMNS = (
+    "id", "round", "table", "link", "level", "seat", "hand", "kind", "cents", "state", "slip", "dealt_at", "counts_at",
+    "gaming_date",
+)  # fmt: skip
 MOST = 1_000
 MANY_AT_ONCE = 2_000
 STATES = ("detected", "verified", "approved", "paid", "rejected")
-
-
-class BadFilter(ValueError):
-    """A filter that cannot be read; `name` is the parameter at fault."""
-
-    def __init__(self, name: str, detail: str) -> None:
-        super().__init__(f"{name}: {detail}")
-        self.name = name
-        self.detail = detail
 
 
 # A fixed pay is paid at the table with the round. What a level or envy owes walks the steps of its hit.
@@ -42,10 +40,10 @@ STATE = """
 # Which payouts: of one table alone, so that it is planned in no time for the very values that are asked.
 FIND = """
     SELECT payout.stream_id, payout.sequence, payout.line, payout.table_id, payout.level_id, payout.seat, payout.hand,
-        payout.kind, payout.cents, payout.dealt_at
+        payout.kind, payout.cents, payout.dealt_at, payout.counts_at, payout.gaming_date
     FROM tables_payout payout
 """
-ORDER = " ORDER BY payout.dealt_at DESC, payout.stream_id DESC, payout.sequence DESC, payout.line DESC LIMIT %s"
+KEY = ("payout.counts_at", "payout.stream_id", "payout.sequence", "payout.line")
 BY_KEY = """
     WHERE payout.stream_id = (SELECT id FROM accounting_stream WHERE code = %s)
         AND payout.sequence = %s AND payout.line = %s
@@ -72,30 +70,94 @@ KIND = 7
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """An order of the history: what it goes by, which way, and what a cursor of it holds."""
+
+    by: tuple[str, ...]
+    falls: bool
+    key: type[tuple[Any, ...]]
+
+    @property
+    def clause(self) -> str:
+        """The ORDER BY."""
+        way = " DESC" if self.falls else ""
+        return " ORDER BY " + ", ".join(column + way for column in self.by)
+
+    @property
+    def beyond(self) -> str:
+        """What lies beyond a cursor."""
+        return f"({', '.join(self.by)}) {'<' if self.falls else '>'} ({', '.join('%s' for _ in self.by)})"
+
+
+NEWEST = Order(KEY, True, tuple[str, int, int, int])
+ORDERS = {
+    "newest": NEWEST,
+    "oldest": Order(KEY, False, NEWEST.key),
+    "largest": Order(("payout.cents", *KEY), True, tuple[int, str, int, int, int]),
+}
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """One page of the history, newest first; `next` is the cursor of the one after, None on the last."""
+    """One page of the history, newest first unless `sort` asks otherwise; `next` is the cursor of the one after."""
 
     items: list[dict[str, Any]]
     next: str | None
 
 
 def page(filters: Mapping[str, str], *, limit: int = 100) -> Page:
-    """A page of payouts. BadFilter names the parameter at fault."""
-    where, values = _where(filters)
-    rows = execute(FIND + where + ORDER, [*values, limit + 1], prepare=False)
-    return Page(_named(rows[:limit]), _cursor(rows[limit - 1]) if len(rows) > limit else None)
+    """A page of payouts. BadParameter names the filter at fault."""
+    given = asked(filters)
+    order = ORDERS[given.choice("sort", tuple(ORDERS)) or "newest"]
+    where, values = _where(given, order)
+    rows = execute(f"{FIND}{where}{order.clause} LIMIT %s", [*values, limit + 1], prepare=False)
+    return Page(_named(rows[:limit]), _cursor(rows[limit - 1], order) if len(rows) > limit else None)
+
+
+def asked(filters: Mapping[str, str]) -> Parameters:
+    """The filters that are not empty; BadParameter for one that there is not."""
+    for name in filters:
+        if name not in FILTERS:
+            raise BadParameter(name, f"no such filter; there are {', '.join(FILTERS)}")
+    return Parameters({name: text for name, text in filters.items() if text})
 
 
 def every(filters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     """All payouts that match, page by page, so that no snapshot is held while somebody downloads."""
-    cursor: str | None = filters.get("cursor")
+    wanted = dict(filters)
     while True:
-        asked = {**filters, "cursor": cursor} if cursor else dict(filters)
-        found = page({name: value for name, value in asked.items() if value}, limit=MANY_AT_ONCE)
+        found = page(wanted, limit=MANY_AT_ONCE)
         yield from found.items
-        cursor = found.next
-        if cursor is None:
+        if found.next is None:
             return
+        wanted["cursor"] = found.next
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """How many payouts match, and what they come to in whole cents."""
+
+    payouts: int
+    cents: int
+
+
+def total(filters: Mapping[str, str], *, seconds: float) -> Total | None:
+    """Of all payouts that match, on whatever page; None where they are too many to be added up in that time."""
+    given = asked({name: text for name, text in filters.items() if name not in ("cursor", "sort")})
+    where, values = _where(given, NEWEST)
+    try:
+        with transaction.atomic(), connection.cursor() as cursor:
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(round(seconds * 1000))])
+            cursor.execute(
+                f"SELECT count(*), coalesce(sum(payout.cents), 0)::bigint FROM tables_payout payout {where}", values
+            )
+            found = Total(*cursor.fetchone())
+            cursor.execute("SET LOCAL statement_timeout = DEFAULT")
+    except OperationalError as error:
+        if isinstance(error.__cause__, QueryCanceled):
+            return None
+        raise
+    return found
 
 
 def by_id(payout_id: str) -> dict[str, Any] | None:
@@ -133,7 +195,7 @@ def _named(rows: list[Row]) -> list[dict[str, Any]]:
 
 
 def _shown(row: Row, name: Row) -> dict[str, Any]:
-    _, sequence, line, _, _, seat, hand, kind, cents, dealt_at = row
+    _, sequence, line, _, _, seat, hand, kind, cents, dealt_at, counts_at, gaming_date = row
     stream, reference, table, link, level, state = name
     return {
         "id": payout_id(stream, sequence, line),
@@ -148,110 +210,123 @@ def _shown(row: Row, name: Row) -> dict[str, Any]:
         "state": state,
         "slip": None,
         "dealt_at": dealt_at.isoformat(),
+        "counts_at": counts_at.isoformat(),
+        "gaming_date": gaming_date.isoformat(),
     }
 
 
-def _cursor(row: Row) -> str:
-    stream_id, sequence, line, *_, dealt_at = row
-    key = [dealt_at.isoformat(), stream_id, sequence, line]
+def _cursor(row: Row, order: Order) -> str:
+    stream_id, sequence, line, *_, cents, _, counts_at, _ = row
+    place = (counts_at.isoformat(), stream_id, sequence, line)
+    key = place if order.by == KEY else (cents, *place)
     return base64.urlsafe_b64encode(msgspec.json.encode(key)).decode().rstrip("=")
 
 
-def _from_cursor(text: str) -> tuple[datetime, int, int, int]:
+def _from_cursor(text: str, order: Order) -> tuple[Any, ...]:
+    """The place that a cursor names, in the columns of its order."""
     try:
-        key = msgspec.json.decode(
-            base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)), type=tuple[str, int, int, int]
-        )
-        return datetime.fromisoformat(key[0]), *key[1:]
-    except (msgspec.MsgspecError, binascii.Error, ValueError, UnicodeError) as error:
-        raise BadFilter("cursor", "not a cursor of this list") from error
+        key = msgspec.json.decode(base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True), type=order.key)
+        *first, at, stream_id, sequence, line = key
+        moment = datetime.fromisoformat(at)
+        if moment.tzinfo is None or not all(0 <= number < 2**63 for number in (*first, stream_id, sequence, line)):
+            raise ValueError(text)
+        moment.astimezone(ZoneInfo("UTC"))
+    except (msgspec.MsgspecError, binascii.Error, ValueError, OverflowError) as error:
+        raise BadParameter("cursor", "not a cursor of this list in this order") from error
+    return *first, moment, stream_id, sequence, line
 
 
-def _where(filters: Mapping[str, str]) -> tuple[str, list[Any]]:
-    clauses: list[str] = []
-    values: list[Any] = []
-    for name, text in filters.items():
-        if name not in FILTERS:
-            raise BadFilter(name, f"no such filter; there are {', '.join(FILTERS)}, cursor, limit")
-        clause, read = FILTERS[name]
-        clauses.append(clause)
-        value = read(name, text)
-        values.extend(value if isinstance(value, tuple) else [value])
-    return ("WHERE " + " AND ".join(clauses) if clauses else ""), values
+Clause = tuple[str, tuple[Any, ...]]
 
 
-def _text(name: str, text: str) -> str:
-    if "\x00" in text:
-        raise BadFilter(name, "not a text")
-    return text
+def _where(given: Parameters, order: Order) -> tuple[str, list[Any]]:
+    clauses: list[Clause] = [
+        clause for name, read in FILTERS.items() if name in given and (clause := read(given, name))
+    ]
+    if cursor := given.text("cursor"):
+        clauses.append((order.beyond, _from_cursor(cursor, order)))
+    if not clauses:
+        return "", []
+    return "WHERE " + " AND ".join(text for text, _ in clauses), [value for _, values in clauses for value in values]
 
 
-def _whole(name: str, text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        raise BadFilter(name, "a whole number is expected") from None
-    if not 0 <= number < 2**63:
-        raise BadFilter(name, "out of range")
-    return number
+def _text(clause: str) -> Callable[[Parameters, str], Clause]:
+    return lambda given, name: (clause, (given.text(name),))
 
 
-def _one_of(*allowed: str) -> Any:
-    def read(name: str, text: str) -> str:
-        if text not in allowed:
-            raise BadFilter(name, f"one of {', '.join(allowed)} is expected")
-        return text
-
-    return read
+def _whole(clause: str) -> Callable[[Parameters, str], Clause]:
+    return lambda given, name: (clause, (given.whole(name, most=2**62),))
 
 
-def _state(name: str, text: str) -> tuple[str, str]:
-    state = _one_of(*STATES)(name, text)
-    return state, state
+def _seat(given: Parameters, name: str) -> Clause:
+    return "payout.seat = %s", (given.whole(name, most=2**15 - 1),)
 
 
-def _start_of(day: date) -> datetime:
-    """When a gaming day of the house starts. Raises NoProperty before a floor was loaded."""
-    for time_zone, starts in execute("SELECT time_zone, gaming_day_starts FROM accounting_property LIMIT 1"):
-        return datetime.combine(day, starts, ZoneInfo(time_zone))
-    raise NoProperty("no property yet: run `python3 manage.py load_floor FLOOR.toml`")
+def _kind(given: Parameters, name: str) -> Clause:
+    return "payout.kind = %s", (given.choice(name, Payout.Kind.values),)
 
 
-def _instant(name: str, text: str) -> datetime:
-    """An RFC 3339 instant, or a date: the start of that gaming day for `from`, its last instant for `to`."""
-    try:
-        if len(text) == 10:
-            day = date.fromisoformat(text) + timedelta(days=1 if name == "to" else 0)
-            start = _start_of(day)
-            return start - timedelta(microseconds=1) if name == "to" else start
-        at = datetime.fromisoformat(text.replace(" ", "+"))  # a plus sign that was not percent-encoded
-    except (ValueError, OverflowError):
-        raise BadFilter(name, "a date or an RFC 3339 time is expected") from None
-    if at.tzinfo is None:
-        raise BadFilter(name, "an offset is missing")
-    return at
+def _state(given: Parameters, name: str) -> Clause:
+    # What is not paid with the round is owed by a level or for envy: said first, for the index of those.
+    state = given.choice(name, STATES)
+    return f"(%s = 'paid' OR payout.kind IN ('level', 'envy')) AND {STATE} = %s", (state, state)
+
+
+def _began(day: date, zone: ZoneInfo) -> datetime:
+    return began(day, zone=zone, starts=the_property().gaming_day_starts)
+
+
+# The day of the ledger decides. The moments, with room to spare, are for the indexes: what counts on a day is booked on
+# it or, where it was closed, on a later one.
+ROOM = timedelta(hours=3)
+BOOKED_FROM = """
+    payout.gaming_date >= %s AND payout.counts_at >= least(%s, (
+        SELECT min(round.counts_at) FROM tables_round round
+        WHERE round.original_date IS NOT NULL AND round.gaming_date >= %s))
+"""
+BOOKED_TO = "payout.gaming_date <= %s AND payout.counts_at <= %s"
+
+
+def _from(given: Parameters, name: str) -> Clause:
+    """From a gaming day on as the ledger booked them, or from a moment that counts on."""
+    first = given.day_or_moment(name)
+    if isinstance(first, datetime):
+        return "payout.counts_at >= %s", (first,)
+    assert first is not None, "asked for only where it was given"
+    return BOOKED_FROM, (first, _began(first, ZoneInfo(the_property().time_zone)) - ROOM, first)
+
+
+def _to(given: Parameters, name: str) -> Clause:
+    """To a gaming day as the ledger booked them, the whole of it, or to a moment that counts, this one included."""
+    last = given.day_or_moment(name)
+    if isinstance(last, datetime):
+        return "payout.counts_at <= %s", (last,)
+    assert last is not None, "asked for only where it was given"
+    return BOOKED_TO, (last, _began(last + timedelta(days=1), ZoneInfo(the_property().time_zone)) + ROOM)
+
+
+def _none(given: Parameters, name: str) -> None:
+    """Read by the list itself, not by a clause."""
 
 
 LEVELS = "SELECT level.id FROM jackpot_level level JOIN jackpot_link link ON link.id = level.link_id"
-FILTERS: dict[str, tuple[str, Any]] = {
-    "from": ("payout.dealt_at >= %s", _instant),
-    "to": ("payout.dealt_at <= %s", _instant),
+OF_LEVELS = "payout.level_id = ANY (ARRAY({levels})) AND payout.level_id IS NOT NULL"
+FILTERS: dict[str, Callable[[Parameters, str], Clause | None]] = {
+    "from": _from,
+    "to": _to,
     # By its id, so that the index of a table can be used whatever else is asked.
-    "table": ("payout.table_id = (SELECT id FROM tables_table WHERE code = %s)", _text),
+    "table": _text("payout.table_id = (SELECT id FROM tables_table WHERE code = %s)"),
     # Said twice, so that the index of what is owed can be used: an unknown id alone does not tell that it is one.
-    "link": (f"payout.level_id = ANY (ARRAY({LEVELS} WHERE link.code = %s)) AND payout.level_id IS NOT NULL", _text),
-    "level": (f"payout.level_id = ANY (ARRAY({LEVELS} WHERE level.code = %s)) AND payout.level_id IS NOT NULL", _text),
-    "hand": ("payout.hand = %s", _text),
-    "kind": ("payout.kind = %s", _one_of(*Payout.Kind.values)),
-    "seat": ("payout.seat = %s", _whole),
-    "min_cents": ("payout.cents >= %s", _whole),
-    "max_cents": ("payout.cents <= %s", _whole),
+    "link": _text(OF_LEVELS.format(levels=f"{LEVELS} WHERE link.code = %s")),
+    "level": _text(OF_LEVELS.format(levels=f"{LEVELS} WHERE level.code = %s")),
+    "hand": _text("payout.hand = %s"),
+    "kind": _kind,
+    "seat": _seat,
+    "min_cents": _whole("payout.cents >= %s"),
+    "max_cents": _whole("payout.cents <= %s"),
     # No slip has been issued yet: a slip number matches nothing.
-    "slip": ("%s::text IS NULL", _text),
-    # What is not paid with the round is owed by a level or for envy: said first, for the index of those.
-    "state": (f"(%s = 'paid' OR payout.kind IN ('level', 'envy')) AND {STATE} = %s", _state),
-    "cursor": (
-        "(payout.dealt_at, payout.stream_id, payout.sequence, payout.line) < (%s, %s, %s, %s)",
-        lambda name, text: _from_cursor(text),
-    ),
+    "slip": _text("%s::text IS NULL"),
+    "state": _state,
+    "sort": _none,
+    "cursor": _none,
 }

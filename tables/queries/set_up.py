@@ -83,6 +83,14 @@ def editions() -> list[WagerEdition]:
     return list(WagerEdition.objects.all())
 
 
+def hands_paid() -> list[str]:
+    """Every hand that an edition of the house pays, by name."""
+    definitions = [edition.definition for edition in WagerEdition.objects.all()]
+    rows = [row["hand"] for definition in definitions for row in definition.get("rows", [])]
+    by_players = [hand for definition in definitions for hand in definition.get("odds_by_players") or {}]
+    return sorted({*rows, *by_players})
+
+
 def table_ids() -> dict[str, int]:
     """The id of every table by its code."""
     return dict(Table.objects.order_by("code").values_list("code", "id"))

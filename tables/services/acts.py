@@ -20,7 +20,7 @@ from tables.rules.deciding import RoundDecision, decide
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.services import recording, terms
-from tables.services.recording import Booking, Incoming, decode, encode
+from tables.services.recording import Booking, Incoming, Moments, decode, encode
 from tables.services.rounds import dated
 
 ROUND_ACTS = frozenset({"round.release", "round.correct", "round.void"})
@@ -150,7 +150,7 @@ def _decide_round(stream: Any, act: Act, *, at: datetime, **more: Any) -> int:
     }
     cause = encode(cause_of(act, **named, **more))
     booking = Booking(*ledger.booked_on(own_day))
-    sequence = book.decided_round(act, cause, decision, incoming, when.dealt_at, booking)
+    sequence = book.decided_round(act, cause, decision, incoming, Moments(when.dealt_at, when.counts_at), booking)
     with Copying() as copying:
         book.send(copying)
     book.close()

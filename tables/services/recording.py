@@ -44,6 +44,13 @@ class Incoming(NamedTuple):
     device_id: int | None
 
 
+class Moments(NamedTuple):
+    """When a round was dealt as its table reports it, and the moment that it counts from."""
+
+    dealt_at: datetime
+    counts_at: datetime
+
+
 class Booking(NamedTuple):
     """The gaming day an event is booked on, and its own where that one was closed."""
 
@@ -68,13 +75,14 @@ class Recorder:
         """The stream's house as it stands after what was recorded so far."""
         return self.in_force.house
 
-    def round(self, decision: RoundDecision, incoming: Incoming, dealt_at: datetime, booking: Booking) -> None:
+    def round(self, decision: RoundDecision, incoming: Incoming, when: Moments, booking: Booking) -> None:
         """Record a round that was settled or void when its message came."""
         encoded = encode(decision.result)
         self._round(
             decision,
             incoming,
-            dealt_at,
+            when,
+            booking,
             encoded,
             Entry(
                 ROUND,
@@ -90,18 +98,25 @@ class Recorder:
         )
 
     def decided_round(
-        self, act: Act, cause: bytes, decision: RoundDecision, incoming: Incoming, dealt_at: datetime, booking: Booking
+        self, act: Act, cause: bytes, decision: RoundDecision, incoming: Incoming, when: Moments, booking: Booking
     ) -> int:
         """Record a held round that people have decided; its sequence."""
         encoded = encode(decision.result)
         entry = ledger.documented(act.act, act.subject, *booking, cause, encoded, decision.movements)
-        return self._round(decision, incoming, dealt_at, encoded, entry)
+        return self._round(decision, incoming, when, booking, encoded, entry)
 
     def _round(
-        self, decision: RoundDecision, incoming: Incoming, dealt_at: datetime, encoded: bytes, entry: Entry
+        self,
+        decision: RoundDecision,
+        incoming: Incoming,
+        when: Moments,
+        booking: Booking,
+        encoded: bytes,
+        entry: Entry,
     ) -> int:
         sequence = self.journal.post(entry)
         stream_id, table_id, terms = self.journal.stream_id, incoming.table_id, decision.terms
+        (dealt_at, counts_at), (day, original) = when, booking
         assert terms is not None, "a round is decided under terms"
         if self.link is not None:
             self.link.apply(
@@ -115,13 +130,13 @@ class Recorder:
             self.house.links[self.link.link].next_hit = self.link.next_hit
         self.rounds.append((
             stream_id, sequence, incoming.message_id, table_id, self.in_force.terms_ids[terms.code][terms.edition - 1],
-            incoming.reference, decision.outcome, dealt_at, encoded,
+            incoming.reference, decision.outcome, dealt_at, counts_at, day, original, encoded,
         ))  # fmt: skip
         levels = self.in_force.levels
         for line, payout in enumerate(decision.payouts, 1):
             self.payouts.append((
                 stream_id, sequence, line, table_id, payout.seat, payout.kind, payout.wager, payout.hand,
-                levels[payout.level] if payout.level else None, payout.cents, dealt_at,
+                levels[payout.level] if payout.level else None, payout.cents, dealt_at, counts_at, day,
             ))  # fmt: skip
         self.recorded += 1
         return sequence
@@ -217,9 +232,11 @@ def record(stream: "Stream", act: Act, *, at: datetime, **more: Any) -> tuple[in
 
 ROUND_COLUMNS = {
     "stream_id": "int8", "sequence": "int8", "message_id": "int8", "table_id": "int8", "terms_id": "int8",
-    "reference": "varchar", "outcome": "varchar", "dealt_at": "timestamptz", "settlement": "bytea",
+    "reference": "varchar", "outcome": "varchar", "dealt_at": "timestamptz", "counts_at": "timestamptz",
+    "gaming_date": "date", "original_date": "date", "settlement": "bytea",
 }  # fmt: skip
 PAYOUT_COLUMNS = {
     "stream_id": "int8", "sequence": "int8", "line": "int2", "table_id": "int8", "seat": "int2", "kind": "varchar",
     "wager": "varchar", "hand": "varchar", "level_id": "int8", "cents": "int8", "dealt_at": "timestamptz",
+    "counts_at": "timestamptz", "gaming_date": "date",
 }  # fmt: skip

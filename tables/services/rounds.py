@@ -16,7 +16,7 @@ from tables.rules.deciding import Result, decide_result
 from tables.rules.house import TableState
 from tables.rules.message import RoundMessage
 from tables.services import recording, terms
-from tables.services.recording import Booking, Incoming, Recorder, decode
+from tables.services.recording import Booking, Incoming, Moments, Recorder, decode
 from tables.services.terms import StreamTerms
 
 PORTION = 250
@@ -187,7 +187,8 @@ class _Settling:
             self.batch.held += 1
             self.recorder.hold(incoming, when.dealt_at, decision.result, "")
             return
-        self.recorder.round(decision, incoming, when.dealt_at, Booking(day, None if day == own_day else own_day))
+        booking = Booking(day, None if day == own_day else own_day)
+        self.recorder.round(decision, incoming, Moments(when.dealt_at, when.counts_at), booking)
         self.batch.settled += 1
 
     def _crashed(self, item: _Ready, error: str) -> None:

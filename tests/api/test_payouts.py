@@ -16,7 +16,9 @@ from tests.api.conftest import Api, now_dealt, reference
 from tests.services.auditor import winnings
 from tests.services.house import ALONE, LINKED, TWIN, Message, message, rows, royal, seat, two_hits, value
 
-KEYS = ["id", "round", "table", "link", "level", "seat", "hand", "kind", "cents", "state", "slip", "dealt_at"]
+KEYS = ["id", "round", "table", "link", "level", "seat", "hand", "kind", "cents", "state", "slip", "dealt_at"]  # fmt: skip
+MORE = ["counts_at", "gaming_date"]  # in JSON and CSV
+IN_CSV = ["dollars", "counts_at_local"]
 
 
 def pages(api: Api, limit: int, **filters: Any) -> Iterator[list[Message]]:
@@ -83,7 +85,7 @@ def test_a_round_s_payouts_are_its_winnings_cent_by_cent(api: Api, played: dict[
             winnings(shown["settlement"])
         )
         for payout in found:
-            assert list(payout) == KEYS
+            assert list(payout) == KEYS + MORE
             assert (payout["slip"], payout["table"]) == (None, shown["table"])
             assert datetime.fromisoformat(payout["dealt_at"]) == datetime.fromisoformat(shown["message"]["dealt_at"])
 
@@ -197,8 +199,14 @@ def test_csv_streams_all_that_match_under_one_header(accept: str, api: Api, play
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/csv; charset=utf-8"
     header, *lines = csv.reader(StringIO(answer.text, newline=""))
-    assert header == KEYS
-    assert lines == [["" if row[key] is None else str(row[key]) for key in KEYS] for row in expected]
+    assert header == KEYS + MORE + IN_CSV
+    assert [line[:14] for line in lines] == [
+        ["" if row[key] is None else str(row[key]) for key in KEYS + MORE] for row in expected
+    ]
+    for row, line in zip(expected, lines, strict=True):
+        assert line[14] == f"{row['cents'] / 100:.2f}"
+        local = datetime.fromisoformat(row["counts_at"]).astimezone(ZoneInfo("America/New_York"))
+        assert line[15] == local.strftime("%Y-%m-%d %H:%M:%S %Z")
 
 
 def test_csv_quotes_what_csv_must(api: Api) -> None:
@@ -209,12 +217,56 @@ def test_csv_quotes_what_csv_must(api: Api) -> None:
     assert odd in found
 
 
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t"])
+def test_csv_has_no_text_that_a_spreadsheet_would_run(start: str, api: Api) -> None:
+    odd = reference(f"{start}cmd|'/C calc'!A0")
+    api.play(message(odd, seat(1, "Ks Kc"), table=ALONE, dealt_at=now_dealt()))
+    answer = api.client.get("/api/v1/payouts", params={"table": ALONE}, headers=api.key() | {"Accept": "text/csv"})
+    cells = [cell for line in csv.reader(StringIO(answer.text, newline="")) for cell in line]
+    assert f"'{odd}" in cells
+    assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))] == []
+
+
+@pytest.mark.parametrize(
+    "empty", ["table", "link", "level", "hand", "kind", "seat", "min_cents", "from", "to", "state", "cursor", "slip"]
+)
+def test_an_empty_filter_is_as_if_not_given_in_json_and_csv_alike(
+    empty: str, api: Api, played: dict[str, Message]
+) -> None:
+    expected = [payout["id"] for payout in all_of(api, table=TWIN)]
+    assert [payout["id"] for payout in all_of(api, table=TWIN, **{empty: ""} if empty != "table" else {})] == expected
+    answer = api.client.get(f"/api/v1/payouts?{empty}=", headers=api.key() | {"Accept": "text/csv"})
+    lines = list(csv.reader(StringIO(answer.text, newline="")))[1:]
+    assert [line[0] for line in lines] == [payout["id"] for payout in all_of(api, **{empty: ""})]
+    assert set(expected) <= {line[0] for line in lines}
+
+
+def test_payouts_come_oldest_or_largest_first_page_by_page(api: Api, played: dict[str, Message]) -> None:
+    newest = all_of(api)
+    for sort, expected in (
+        ("newest", newest),
+        ("oldest", newest[::-1]),
+        ("largest", sorted(newest, key=lambda payout: -payout["cents"])),
+    ):
+        assert [payout for page in pages(api, 7, sort=sort) for payout in page] == expected, sort
+
+
+def test_a_cursor_of_another_order_is_refused(api: Api, played: dict[str, Message]) -> None:
+    cursor = api.found("payouts", limit=1, sort="largest")["next"]
+    answer = api.client.get("/api/v1/payouts", params={"cursor": cursor}, headers=api.key())
+    assert (answer.status_code, answer.json()["pointer"]) == (400, "/cursor")
+
+
 BAD = [
     ("limit=0", "limit"), ("limit=1001", "limit"), ("limit=x", "limit"), ("seat=x", "seat"), ("seat=-1", "seat"),
-    ("min_cents=1.5", "min_cents"), ("min_cents=99999999999999999999", "min_cents"), ("max_cents=", "max_cents"),
+    ("min_cents=1.5", "min_cents"), ("min_cents=99999999999999999999", "min_cents"), ("max_cents=1_000", "max_cents"),
     ("kind=gift", "kind"), ("state=lost", "state"), ("from=yesterday", "from"), ("to=2026-13-01", "to"),
     ("from=2026-11-27T10:00:00", "from"), ("to=9999-12-31", "to"), ("from=0001-01-01", "from"), ("cursor=x", "cursor"),
     ("cursor=W10", "cursor"), ("colour=red", "colour"), ("cursor=WyJ4IiwxLDIsM10", "cursor"),
+    ("min_cents=%2B5", "min_cents"), ("min_cents=%D9%A3", "min_cents"), ("seat=01", "seat"), ("from=2026-W48-6", "from"),
+    ("to=20261127", "to"), ("from=2026-11-27 10:00:00Z", "from"), ("table=MS-101&table=MS-102", "table"),
+    ("limit=1&limit=2", "limit"), ("sort=odd", "sort"), ("seat=40000", "seat"), ("limit=" + "9" * 5000, "limit"),
+    ("cursor=" + "A" * 5000, "cursor"), ("from=0001-01-01T00:00:00Z", "from"), ("to=9999-12-31T23:59:59-05:00", "to"),
 ]  # fmt: skip
 
 

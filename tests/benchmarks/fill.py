@@ -34,16 +34,18 @@ COPIES = (
     FROM accounting_transfer WHERE stream_id = %(stream)s AND sequence BETWEEN 1 AND %(last)s ORDER BY sequence, line
     """,
     """
-    INSERT INTO tables_round (stream_id, sequence, message_id, table_id, terms_id, reference, outcome, dealt_at, settlement)
+    INSERT INTO tables_round (stream_id, sequence, message_id, table_id, terms_id, reference, outcome, dealt_at,
+        counts_at, gaming_date, original_date, settlement)
     SELECT stream_id, sequence + %(sequences)s, message_id + %(messages)s, table_id, terms_id,
-        reference || '~' || %(copy)s, outcome, %(start)s + sequence * %(step)s, settlement
+        reference || '~' || %(copy)s, outcome, %(start)s + sequence * %(step)s, %(start)s + sequence * %(step)s,
+        (gaming_date - %(back)s)::date, original_date, settlement
     FROM tables_round WHERE stream_id = %(stream)s AND sequence <= %(last)s ORDER BY sequence
     """,
     """
     INSERT INTO tables_payout
-        (stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents, dealt_at)
+        (stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents, dealt_at, counts_at, gaming_date)
     SELECT stream_id, sequence + %(sequences)s, line, table_id, seat, kind, wager, hand, level_id, cents,
-        %(start)s + sequence * %(step)s
+        %(start)s + sequence * %(step)s, %(start)s + sequence * %(step)s, (gaming_date - %(back)s)::date
     FROM tables_payout WHERE stream_id = %(stream)s AND sequence <= %(last)s ORDER BY sequence, line
     """,
 )

@@ -1,6 +1,7 @@
 """Pages in a real browser on the real server: live meters, keys, theme, signing in, contrast."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 
-from accounting.rules.roles import AUDITOR, SECURITY, SUPERVISOR
+from accounting.rules.roles import AUDITOR, ROLES, SECURITY, SUPERVISOR
 from tables.services import floors
 from tests.conftest import Service
 from tests.pages.conftest import PASSWORD, person
@@ -67,7 +68,7 @@ def test_a_meter_on_the_floor_changes_without_a_reload(
     open_house: House, live_service: Service, browser_page: Page
 ) -> None:
     sign_in(browser_page, live_service)
-    expect(browser_page.locator(".live").first).to_have_text("live")
+    expect(browser_page.locator(".live").first).to_have_attribute("data-live", "live")
     expect(meter(browser_page)).to_have_text("$10,000.00")
     browser_page.evaluate("window.sameDocument = true")
     open_house.play(message("r-1"))
@@ -92,7 +93,7 @@ def test_five_tabs_of_one_browser_are_all_live(open_house: House, live_service: 
     tabs = [page.context.new_page() for _ in range(4)]
     for tab in tabs:
         tab.goto(live_service.url)
-        expect(tab.locator(".live").first).to_have_text("live")
+        expect(tab.locator(".live").first).to_have_attribute("data-live", "live")
     open_house.play(message("r-1"))
     for tab in tabs:
         expect(meter(tab)).to_have_text("$10,000.17")
@@ -113,7 +114,7 @@ def test_a_sign_needs_nobody_to_sign_in_and_follows_its_meter(
     open_house: House, live_service: Service, browser_page: Page
 ) -> None:
     browser_page.goto(f"{live_service.url}/sign/twin")
-    expect(browser_page.locator(".live")).to_have_text("live")
+    expect(browser_page.locator(".live")).to_have_attribute("data-live", "live")
     open_house.play(royal("r-1", table="TW-201"))
     expect(browser_page.locator("[data-hit-news]")).to_contain_text("royal flush pays $20,001")
     expect(meter(browser_page, "twin/grand")).to_have_text("$20,000.00")
@@ -121,17 +122,17 @@ def test_a_sign_needs_nobody_to_sign_in_and_follows_its_meter(
 
 def test_a_lost_server_is_said_and_found_again(open_house: House, live_service: Service, page: Page) -> None:
     sign_in(page, live_service)
-    live = page.locator(".live").first
-    expect(live).to_have_text("live")
+    live = page.locator(".link-card .live").first
+    expect(live).to_have_attribute("data-live", "live")
     page.context.set_offline(True)
     page.evaluate(
         "window.dispatchEvent(new Event('pagehide'));"
         "window.dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))"
     )
-    expect(live).to_have_text("reconnecting")
+    expect(live).to_have_attribute("data-live", "reconnecting")
     page.context.set_offline(False)
     open_house.play(message("r-1"))
-    expect(live).to_have_text("live")
+    expect(live).to_have_attribute("data-live", "live")
     expect(meter(page)).to_have_text("$10,000.17")
 
 
@@ -296,3 +297,259 @@ def test_a_chart_is_drawn(open_house: House, live_service: Service, browser_page
     chart = browser_page.locator(".chart")
     expect(chart.locator("canvas")).to_be_visible()
     expect(chart.locator(".u-legend")).to_contain_text("$10,002.04")
+
+
+@pytest.mark.parametrize("role", list(ROLES))
+def test_every_menu_entry_and_shortcut_leads_to_its_page_as_every_role(
+    open_house: House, live_service: Service, browser_page: Page, role: str
+) -> None:
+    open_house.play(two_hits("r-1"), message("held", community="2c 2c Kd"))
+    person(f"a-{role}", role)
+    sign_in(browser_page, live_service, f"a-{role}")
+    menu = browser_page.locator("nav.side a[data-key]")
+    entries = [(menu.nth(n).inner_text().strip(), menu.nth(n).get_attribute("data-key")) for n in range(menu.count())]
+    assert entries, "a role without any page"
+    for name, key in entries:
+        browser_page.get_by_role("navigation", name="Sections").get_by_role("link", name=name).click()
+        expect(browser_page.get_by_role("heading", level=1)).to_be_visible()
+        expect(browser_page.locator('nav.side a[aria-current="page"]')).to_have_text(name)
+        clicked = browser_page.url
+        browser_page.goto(live_service.url + "/find")
+        browser_page.keyboard.press("g")
+        browser_page.keyboard.press(key or "")
+        browser_page.wait_for_url(clicked)
+        expect(browser_page.get_by_role("heading", level=1)).to_be_visible()
+
+
+@pytest.mark.parametrize("role", list(ROLES))
+def test_every_link_on_every_page_of_a_role_leads_somewhere(
+    open_house: House, live_service: Service, browser_page: Page, role: str
+) -> None:
+    """Followed by the browser from page to page until nothing new is named; only an address that was clicked counts."""
+    open_house.play(two_hits("r-1"), message("void", irregularities=[{"code": "card_exposed_early"}]),
+                    message("held", community="2c 2c Kd"))  # fmt: skip
+    person(f"a-{role}", role)
+    sign_in(browser_page, live_service, f"a-{role}")
+    todo = [live_service.url + "/"]
+    seen: set[str] = set()
+    while todo and len(seen) < 90:
+        address = todo.pop(0)
+        if address in seen:
+            continue
+        seen.add(address)
+        response = browser_page.goto(address)
+        assert response is not None
+        kind = response.headers["content-type"]
+        assert response.status == 200, f"{address}: {response.status}"
+        assert kind.startswith("text/html"), f"{address}: {kind}"
+        found = browser_page.evaluate("[...document.querySelectorAll('a[href]')].map((a) => a.href.split('#')[0])")
+        for link in found:
+            if link.startswith(live_service.url) and "/api/" not in link and link not in seen:
+                todo.append(link)
+    assert len(seen) > 10
+
+
+CUT = """() => [...document.querySelectorAll("main .scroll, main table, main .sheet, main .facts, .bar")]
+    .filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth + 1 && getComputedStyle(box).display !== "table"
+        || box.tagName === "TABLE" && box.parentElement.clientWidth + 1 < box.offsetWidth)
+    .map((box) => (box.id || box.className || box.tagName) + ": " + box.scrollWidth + " in " + box.parentElement.clientWidth)"""
+EVERYWHERE = (
+    "/", "/floor/tables/MS-101/", "/rounds/MS-101/r-1", "/rounds/MS-101/void", "/rounds/MS-101/held", "/jackpots/",
+    "/jackpots/ms-mg01/", "/jackpots/twin/", "/payouts/", "/payouts/ms-mg01-1-1/", "/payouts/?min=12,50",
+    "/accounting/2026-11-27/", "/accounting/tables/2026-11-27/", "/accounting/2026-11-27/accounts/wagers/",
+    "/accounting/liabilities/", "/devices/", "/set-up/", "/find?q=none", "/nowhere",
+)  # fmt: skip
+SHORT = (
+    "/rounds/MS-101/held",
+    "/find?q=none",
+    "/nowhere",
+    "/accounting/tables/2026-11-27/",
+    "/accounting/liabilities/",
+)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
+def test_nothing_is_cut_off_and_short_pages_do_not_scroll(
+    open_house: House, live_service: Service, page: Page, width: int, height: int
+) -> None:
+    open_house.play(
+        two_hits("MS-101-20261127T211405-000001"), two_hits("r-1"), royal("t-1", table="TW-201"),
+        message("void", irregularities=[{"code": "card_exposed_early"}]), message("held", community="2c 2c Kd"),
+    )  # fmt: skip
+    page.set_viewport_size({"width": width, "height": height})
+    sign_in(page, live_service)
+    cut = {}
+    for address in EVERYWHERE:
+        page.goto(live_service.url + address)
+        if found := page.evaluate(CUT):
+            cut[address] = found
+        if address in SHORT:
+            assert page.evaluate("document.documentElement.scrollHeight") <= height, address
+    assert cut == {}
+
+
+TOO_SMALL = """() => [...document.querySelectorAll("main a, nav a, main button, header a, header button")]
+    .filter((part) => part.checkVisibility() && !part.classList.contains("skip") && part.getBoundingClientRect().height < 24)
+    .map((part) => part.textContent.trim() + ": " + part.getBoundingClientRect().height)"""
+
+
+def test_links_are_large_enough_for_a_finger_on_a_tablet(
+    open_house: House, live_service: Service, browser: Any
+) -> None:
+    open_house.play(two_hits("r-1"), message("held", community="2c 2c Kd"))
+    wrong = {}
+    context = browser.new_context(viewport={"width": 1024, "height": 768}, has_touch=True, is_mobile=True)
+    page = context.new_page()
+    try:
+        sign_in(page, live_service)
+        for address in EVERYWHERE:
+            page.goto(live_service.url + address)
+            if found := page.evaluate(TOO_SMALL):
+                wrong[address] = found
+    finally:
+        context.close()
+    assert wrong == {}
+
+
+UNMARKED = """() => {
+    const wrong = [];
+    document.querySelectorAll("th, h1, h2, h3, summary").forEach((head) => {
+        if (head.checkVisibility() && !head.textContent.trim()) { wrong.push("empty " + head.tagName); }
+    });
+    document.querySelectorAll("main a").forEach((link) => {
+        const block = link.closest("p, dd, li, div, span");
+        const parts = block ? [...block.childNodes] : [];
+        const beside = parts.some((part) => part.nodeType === 3 && /\\w/.test(part.textContent));
+        const underlined = getComputedStyle(link).textDecorationLine.includes("underline");
+        if (link.checkVisibility() && beside && !link.classList.contains("btn") && !underlined) {
+            wrong.push("link in text: " + link.textContent.trim());
+        }
+    });
+    return wrong;
+}"""
+
+
+def test_links_in_text_are_underlined_and_no_heading_is_empty(
+    open_house: House, live_service: Service, page: Page
+) -> None:
+    open_house.play(two_hits("r-1"), message("held", community="2c 2c Kd"))
+    sign_in(page, live_service)
+    wrong = {}
+    for address in EVERYWHERE:
+        page.goto(live_service.url + address)
+        if found := page.evaluate(UNMARKED):
+            wrong[address] = found
+    assert wrong == {}
+
+
+def test_the_clock_goes_on_while_rounds_arrive(open_house: House, live_service: Service, browser_page: Page) -> None:
+    sign_in(browser_page, live_service)
+    face = browser_page.locator("#clock")
+    told = set()
+    for number in range(6):
+        open_house.play(message(f"r-{number}"))
+        browser_page.wait_for_timeout(1300)
+        told.add(face.inner_text())
+    assert len(told) == 6
+    shown, now = (
+        face.inner_text(),
+        browser_page.evaluate(
+            "new Intl.DateTimeFormat('en-GB', {hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23',"
+            " timeZone: 'America/New_York'}).format(new Date())"
+        ),
+    )
+    assert abs(seconds(shown) - seconds(now)) in (0, 1, 2)
+
+
+def seconds(clock: str) -> int:
+    hours, minutes, rest = map(int, clock.split(":"))
+    return (hours * 60 + minutes) * 60 + rest
+
+
+def test_a_links_chart_and_hits_move_while_its_page_is_open(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    open_house.play(*(message(f"r-{number}") for number in range(6)))
+    sign_in(browser_page, live_service, onward="/jackpots/ms-mg01/")
+    words = browser_page.locator("[data-words]")
+    expect(words).to_contain_text("to $10,001.02")
+    browser_page.evaluate("window.sameDocument = true")
+    open_house.play(royal("r-6"))
+    expect(browser_page.locator("#hits-list")).to_contain_text("ms-mg01-000001")
+    expect(words).to_contain_text("fell once")
+    expect(browser_page.locator(".u-legend")).to_contain_text("$10,000.00")
+    browser_page.goto(live_service.url + "/jackpots/")
+    open_house.play(royal("r-7"))
+    expect(browser_page.locator("#hits-list")).to_contain_text("$10,000.34")
+    assert browser_page.evaluate("window.sameDocument === undefined") is True
+
+
+def test_what_must_not_be_missed_stands_large_on_the_floor(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    sign_in(browser_page, live_service)
+    alerts = browser_page.locator(".alerts li")
+    expect(alerts).to_have_count(0)
+    sound = browser_page.locator("#sound")
+    expect(sound).to_have_text("Sound off")
+    open_house.play(message("bad", community="2c 2c Kd"), at=datetime.now(UTC))
+    expect(alerts).to_have_count(1)
+    expect(alerts).to_contain_text("1 round held")
+    open_house.play(royal("r-1"), at=datetime.now(UTC))
+    expect(alerts).to_have_count(2)
+    expect(alerts.nth(1)).to_contain_text("royal flush pays $10,000.34")
+    expect(browser_page.locator("[data-alarm-news]")).to_contain_text("royal flush pays")
+    assert browser_page.evaluate("parseFloat(getComputedStyle(document.querySelector('.alerts b')).fontSize)") >= 28
+    sound.click()
+    expect(sound).to_have_text("Sound on")
+    browser_page.reload()
+    expect(sound).to_have_text("Sound on")
+    alerts.nth(0).get_by_role("link").click()
+    expect(browser_page.get_by_text("This round waits for a supervisor.")).to_be_visible()
+
+
+def test_lists_that_are_all_there_are_sorted_by_a_click(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    open_house.play(two_hits("r-1"), message("r-2", table="MS-102"))
+    sign_in(browser_page, live_service, onward="/accounting/tables/2026-11-27/")
+    first = browser_page.locator("main tbody tr").first
+    expect(first).to_contain_text("MS-101")
+    heading = browser_page.get_by_role("columnheader", name="Pays")
+    heading.get_by_role("button").click()
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    expect(browser_page.locator("main tbody tr").last).to_contain_text("MS-101")
+    heading.get_by_role("button").click()
+    expect(first).to_contain_text("MS-101")
+
+
+def test_a_sign_stands_upright_too_and_forgets_its_news(
+    open_house: House, live_service: Service, browser_page: Page
+) -> None:
+    browser_page.clock.install()
+    browser_page.set_viewport_size({"width": 1080, "height": 1920})
+    browser_page.goto(f"{live_service.url}/sign/twin")
+    expect(browser_page.locator(".live")).to_have_attribute("data-live", "live")
+    sizes = [
+        browser_page.evaluate("(part) => parseFloat(getComputedStyle(document.querySelector(part)).fontSize)", part)
+        for part in ("h1", "h2", "footer", ".news", ".bigmeter")
+    ]
+    assert min(sizes) >= 36, sizes
+    assert browser_page.evaluate("getComputedStyle(document.body).cursor") == "none"
+    assert browser_page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    news = browser_page.locator("[data-hit-news]")
+    open_house.play(royal("r-1", table="TW-201"))
+    expect(news).to_contain_text("royal flush pays $20,001")
+    browser_page.clock.fast_forward(61_000)
+    expect(news).to_have_text("")
+
+
+def test_the_printed_payouts_name_their_filters(open_house: House, live_service: Service, browser_page: Page) -> None:
+    open_house.play(two_hits("r-1"))
+    sign_in(browser_page, live_service, onward="/payouts/?table=MS-101&kind=level&min=5&from=2026-11-27")
+    browser_page.emulate_media(media="print")
+    expect(
+        browser_page.get_by_text("From gaming day 2026-11-27; Table MS-101; Kind level; At least, $ 5; newest first.")
+    ).to_be_visible()
+    expect(browser_page.locator("form.filters")).to_be_hidden()
+    expect(browser_page.locator("tfoot")).to_contain_text("All that match, 2 payouts")

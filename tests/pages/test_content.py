@@ -1,9 +1,11 @@
 """What pages say: the same figures as the settlement, the ledger and the meters."""
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+import time_machine
 from django.test import Client
 
 from accounting.shell.templatetags.pages import money
@@ -142,8 +144,9 @@ def test_the_meter_of_an_explanation_adds_up(auditor: Client, busy: House) -> No
     for item in payouts.page({"kind": "level"}).items:
         page = text_of(auditor.get(f"/payouts/{item['id']}/"))
         found = re.search(
-            r"(?:Left by the hit before, \S+|At the opening of the link) (\S+) Contributed since, .*? this round included"
-            r" (\S+) The meter this award saw (\S+) .*? the award (\S+) Put back: .*? (\S+) The meter after it (\S+)",
+            r"(?:Left by the hit before, \S+|At the opening of the link) (\S+) Contributed since, this round included.*?"
+            r" (\S+) (?:Events .*? )?The meter this award saw (\S+) .*? the award (\S+)"
+            r" Put back: .*? (\S+) The meter after it (\S+)",
             page,
         )
         assert found, page
@@ -189,27 +192,47 @@ def test_a_tables_rounds_are_all_there_though_dealt_at_one_instant(house: House,
 
 
 @pytest.mark.parametrize(
-    ("name", "typed"),
-    [("min", "-1"), ("max", "1.234"), ("from", "yesterday"), ("seat", "x"), ("kind", "none"), ("cursor", "x")],
-)
-def test_a_filter_that_cannot_be_read_is_named(house: House, signed_in: SignedIn, name: str, typed: str) -> None:
+    ("name", "typed", "called"),
+    [
+        ("min", "-1", "At least, $"), ("max", "1.234", "At most, $"), ("from", "yesterday", "From gaming day"),
+        ("seat", "x", "Seat"), ("kind", "none", "Kind"), ("cursor", "x", "cursor"), ("min", "12,50", "At least, $"),
+        ("min", "0,01", "At least, $"), ("max", "1,2,3,4", "At most, $"), ("min", "1_000", "At least, $"),
+        ("max", "+5", "At most, $"), ("min", "\N{ARABIC-INDIC DIGIT THREE}", "At least, $"),
+        ("to", "2026-W48-6", "To gaming day"), ("seat", "1_0", "Seat"), ("sort", "odd", "Order"), ("colour", "red", "colour"),
+        ("table", ["MS-101", "MS-102"], "Table"),
+    ],
+)  # fmt: skip
+def test_a_filter_that_cannot_be_read_is_named_as_the_page_calls_it(
+    busy: House, signed_in: SignedIn, name: str, typed: str, called: str
+) -> None:
     response = signed_in().get("/payouts/", {name: typed})
+    page = text_of(response)
     assert response.status_code == 400
-    assert f"{name} :" in text_of(response)
+    assert f"{called} :" in page
+    assert "Nothing is listed" in page
+    assert "ms-mg01-1-1" not in page
 
 
-def test_the_trial_balance_agrees_and_carries_over(auditor: Client) -> None:
+@pytest.mark.parametrize("typed", ["1250", "1,250", "1,250.00", " 1250.00 "])
+def test_an_amount_is_typed_as_people_write_it(busy: House, signed_in: SignedIn, typed: str) -> None:
+    body = signed_in().get("/payouts/", {"min": typed, "kind": "level"}).content.decode()
+    assert "min_cents=125000&amp;format=csv" in body
+    assert "ms-mg01-1-" in body
+
+
+def test_the_trial_balance_agrees_and_carries_over(auditor: Client, signed_in: SignedIn) -> None:
     page = text_of(auditor.get("/accounting/2026-11-27/"))
     assert "debits equal credits" in page
     assert "balances agree" in page
-    later = text_of(auditor.get("/accounting/2026-11-29/"))
+    with time_machine.travel(datetime(2026, 11, 29, 20, tzinfo=UTC)):
+        later = text_of(signed_in("auditor").get("/accounting/2026-11-29/"))
     assert "balances agree" in later
     liability = value(
         "SELECT sum(total.credit_cents - total.debit_cents)::bigint FROM accounting_total total"
         " JOIN accounting_account account ON account.id = total.account_id WHERE account.code = %s",
         "level:ms-mg01/major:liability",
     )
-    row = re.search(r"level:ms-mg01/major:liability liability (\S+) (\S+) (\S+) (\S+)", later)
+    row = re.search(r"level:ms-mg01/major:liability (\S+) (\S+) (\S+) (\S+)", later)
     assert row and row.groups() == (money(-liability), "$0.00", "$0.00", money(liability))
 
 
@@ -297,3 +320,62 @@ def test_before_a_floor_is_loaded_pages_say_what_to_do(transactional_db: None) -
     response = client.get("/")
     assert response.status_code == 503
     assert "load_floor" in text_of(response)
+
+
+def test_a_payout_is_worked_out_in_steps_that_a_calculator_follows(house: House, signed_in: SignedIn) -> None:
+    house.play(royal("r-0"), *(message(f"r-{number}") for number in range(1, 30)), royal("r-30"))
+    (payout, _) = payouts.page({"kind": "level"}).items
+    page = text_of(signed_in().get(f"/payouts/{payout['id']}/"))
+    # 29 + 2 wagers at 17.0003 %: 527.0093 cents, and 0.0006 cents that the first royal left behind.
+    assert "31 wagers × $1.00 × 17.0003% = $5.270093, with +.000600¢ carried in and +.009900¢ carried on $5.27" in page
+    assert "$10,005.27 × 100%, down to the whole cent: the award" in page
+    assert "Events 2 to 31 of the stream are 30: 30 brought this meter a cent or more." in page
+
+
+def test_why_sequence_numbers_are_missing_from_a_sum_is_said(house: House, signed_in: SignedIn) -> None:
+    house.play(message("r-1"), message("dry", seat(1, "3s 7d")), message("dry-2", seat(1, "3s 7d")), royal("r-2"))
+    (payout,) = payouts.page({"kind": "level"}).items
+    page = text_of(signed_in().get(f"/payouts/{payout['id']}/"))
+    assert "3 wagers × $1.00 × 17.0003% = $0.510009" in page
+    assert (
+        "are 4: 2 brought this meter a cent or more; 2 did not, being rounds in which nobody bet the progressive"
+        in page
+    )
+
+
+def test_a_seat_that_lost_and_was_paid_by_a_bonus_says_both(house: House, signed_in: SignedIn) -> None:
+    sent = message("b-1", seat(1, "2s 7d", three_card_bonus=500), community="9c Tc Jc")
+    house.play(sent)
+    (settled,) = house.settlement(sent)["seats"]
+    assert settled["result"] == "lose"
+    (line,) = [line for line in settled["lines"] if line["wager"] == "three_card_bonus"]
+    page = text_of(signed_in().get("/rounds/MS-101/b-1"))
+    assert (
+        f"own bets: {settled['hand'].replace('_', ' ')} lose {money(line['win_cents'])} won on three card bonus" in page
+    )
+    body = signed_in("auditor").get("/rounds/MS-101/b-1").content.decode()
+    assert "/payouts/ms-mg01-1-1/" in body
+
+
+@pytest.mark.parametrize(
+    ("asked", "address"),
+    [
+        ("R-1", "/rounds/MS-101/r-1"), ("MS-MG01-000002", "/rounds/MS-101/r-1"), ("tw-201", "/floor/tables/TW-201/"),
+        ("Twin Prizes", "/jackpots/twin/"), ("twin pri", "/jackpots/twin/"), ("MS-102", "/floor/tables/MS-102/"),
+        ("000123", "/rounds/MS-102/MS-102-20261127-000123"), ("ms-102 123", "/rounds/MS-102/MS-102-20261127-000123"),
+        ("102/0123", "/rounds/MS-102/MS-102-20261127-000123"),
+    ],
+)  # fmt: skip
+def test_the_finder_is_forgiving(busy: House, signed_in: SignedIn, asked: str, address: str) -> None:
+    busy.play(message("MS-102-20261127-000123", table="MS-102"))
+    assert signed_in().get("/find", {"q": asked}).headers["Location"] == address
+
+
+def test_the_finder_lists_what_may_be_meant(busy: House, signed_in: SignedIn) -> None:
+    busy.play(*(message(f"x-{number:04}", table=table) for number in (17, 117) for table in (LINKED, TWIN)))
+    page = signed_in().get("/find", {"q": "17"}).content.decode()
+    for table in (LINKED, TWIN):
+        assert f">{table} x-0017<" in page
+        assert f">{table} x-0117<" in page
+    assert page.count(">MS-101 ") == 2
+    assert "Nothing is called this" in text_of(signed_in("auditor").get("/find", {"q": "no such thing"}))

@@ -113,7 +113,8 @@ def rounds(at: Ledger) -> list[models.Model]:
     return [
         Round(
             stream=at.stream, sequence=1, message_id=at.message.pk, table_id=at.table_id, terms=at.terms,
-            reference="R-1", outcome=Round.Outcome.SETTLED, dealt_at=DEALT, settlement=at.settlement,
+            reference="R-1", outcome=Round.Outcome.SETTLED, dealt_at=DEALT, counts_at=DEALT,
+            gaming_date=DAY, settlement=at.settlement,
         )
     ]  # fmt: skip
 
@@ -130,7 +131,7 @@ def payouts(at: Ledger) -> list[models.Model]:
     return [
         Payout(
             stream=at.stream, sequence=1, line=line, table_id=at.table_id, seat=number, kind=kind, wager=wager,
-            hand="royal_flush", level=level, cents=cents, dealt_at=DEALT,
+            hand="royal_flush", level=level, cents=cents, dealt_at=DEALT, counts_at=DEALT, gaming_date=DAY,
         )
         for line, (number, kind, wager, level, cents) in enumerate(won, 1)
     ]  # fmt: skip

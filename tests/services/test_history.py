@@ -12,9 +12,9 @@ COMMON = 20_000
 # Payouts that everybody has, all newer than those that are looked for: whoever reads newest first reads them all.
 FILL = """
     INSERT INTO tables_payout
-        (stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents, dealt_at)
+        (stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents, dealt_at, counts_at, gaming_date)
     SELECT stream_id, sequence, 1000 + number, table_id, seat, 'base', 'ante', 'pair', NULL, %s,
-        now() + make_interval(secs => number)
+        dealt_at, now() + make_interval(secs => number), current_date
     FROM (SELECT * FROM tables_payout WHERE kind = 'base' ORDER BY sequence LIMIT 1) payout,
         generate_series(1, %s) number
 """

@@ -11,6 +11,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from accounting.rules.accounts import named
+
 register = template.Library()
 
 MINUS = "\N{MINUS SIGN}"
@@ -80,33 +82,69 @@ def words(code: str | None) -> str:
     return (code or "").replace("_", " ")
 
 
-def instant(at: datetime | str) -> datetime:
-    """An instant on the property's clock; the API's own rows carry it as RFC 3339 text."""
-    return timezone.localtime(datetime.fromisoformat(at) if isinstance(at, str) else at)
+def instant(at: datetime | str) -> datetime | None:
+    """An instant on the property's clock; the API's own rows carry it as RFC 3339 text.
+
+    What no calendar of the house shows, such as the first hours of year 1, stays as it was written; None for no instant.
+    """
+    try:
+        read = datetime.fromisoformat(at) if isinstance(at, str) else at
+    except ValueError:
+        return None
+    try:
+        return timezone.localtime(read)
+    except (ValueError, OverflowError):
+        return read
+
+
+def _written(at: datetime | str | None, pattern: str) -> str:
+    if at is None:
+        return NOTHING
+    local = instant(at)
+    return str(at) if local is None else format(local, pattern)
+
+
+def _told_apart(at: datetime | str | None, pattern: str) -> str:
+    """Written without the zone's name, except in the hour that autumn repeats: there it tells EDT from EST."""
+    local = None if at is None else instant(at)
+    twice = local is not None and local.replace(fold=0).utcoffset() != local.replace(fold=1).utcoffset()
+    return _written(at, f"{pattern} %Z" if twice else pattern)
+
+
+@register.filter
+def age(seconds: int) -> str:
+    """How long ago, in seconds up to two minutes, then in minutes; `live.js` goes on counting in the same words."""
+    return f"{seconds} s" if seconds < 120 else f"{seconds // 60:,} min"
 
 
 @register.filter
 def clock(at: datetime | str | None) -> str:
     """The time of day on the property's clock, to the second."""
-    return NOTHING if at is None else f"{instant(at):%H:%M:%S}"
+    return _told_apart(at, "%H:%M:%S")
 
 
 @register.filter
 def moment(at: datetime | str | None) -> str:
     """Date and time on the property's clock, to the second, with the zone's name."""
-    return NOTHING if at is None else f"{instant(at):%Y-%m-%d %H:%M:%S %Z}"
+    return _written(at, "%Y-%m-%d %H:%M:%S %Z")
+
+
+@register.filter
+def second(at: datetime | str | None) -> str:
+    """Date and time on the property's clock, to the second, for a list: the zone's name only where it is needed."""
+    return _told_apart(at, "%Y-%m-%d %H:%M:%S")
 
 
 @register.filter
 def minute(at: datetime | str | None) -> str:
     """Date and time on the property's clock, to the minute."""
-    return NOTHING if at is None else f"{instant(at):%Y-%m-%d %H:%M}"
+    return _told_apart(at, "%Y-%m-%d %H:%M")
 
 
 @register.filter
 def calendar(at: datetime | str | None) -> str:
     """The calendar day on the property's clock: `27 Nov`."""
-    return NOTHING if at is None else f"{instant(at).day} {instant(at):%b}"
+    return _written(at, "%-d %b")
 
 
 @register.filter
@@ -114,8 +152,19 @@ def day(gaming_date: date | str | None) -> str:
     """A gaming day, named by its start date: `Fri 27 Nov 2026`."""
     if gaming_date is None:
         return NOTHING
-    named = date.fromisoformat(gaming_date) if isinstance(gaming_date, str) else gaming_date
+    try:
+        named = date.fromisoformat(gaming_date) if isinstance(gaming_date, str) else gaming_date
+    except ValueError:
+        return str(gaming_date)
     return f"{named:%a} {named.day} {named:%b %Y}"
+
+
+@register.simple_tag
+def reference(table: str, round: str) -> str:
+    """A round in a list: the table and its last number where the reference begins with the table, else the reference."""
+    if not round.startswith(f"{table}-"):
+        return round
+    return f"{table} {round.rpartition('-')[2]}"
 
 
 @register.filter
@@ -123,6 +172,12 @@ def account(code: str) -> SafeString:
     """An account code that may break after a colon or slash and nowhere else."""
     parts = [part for part in re.split(r"(?<=[:/])", code) if part]
     return format_html_join(mark_safe("<wbr>"), '<span class="nowrap">{}</span>', ((part,) for part in parts))
+
+
+@register.filter
+def account_name(code: str) -> str:
+    """What accountants call an account."""
+    return named(code)
 
 
 @register.filter
@@ -135,7 +190,7 @@ def gist(detail: dict[str, Any]) -> str:
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return ", ".join(_entry(key, value) for key, value in detail.items() if not isinstance(value, (dict, list)))
     changes = [
-        f"{_entry(key, before[key])} → {_written(key, value)}" if key in before else _entry(key, value)
+        f"{_entry(key, before[key])} → {_told(key, value)}" if key in before else _entry(key, value)
         for key, value in after.items()
         if value or key in before
     ]
@@ -143,10 +198,10 @@ def gist(detail: dict[str, Any]) -> str:
 
 
 def _entry(key: str, value: Any) -> str:
-    return words(key.removesuffix("_cents")) + ("" if value is True else f" {_written(key, value)}")
+    return words(key.removesuffix("_cents")) + ("" if value is True else f" {_told(key, value)}")
 
 
-def _written(key: str, value: Any) -> str:
+def _told(key: str, value: Any) -> str:
     if key.endswith("_cents"):
         return money(value)
     if key.endswith("_until"):

@@ -1,9 +1,15 @@
 /* Live meters. One event stream a page, named by data-stream; `meter`, `hit` and `state` change what is shown and ask
    the page's other parts (htmx: "fresh from:body") to read themselves anew. A page that nobody looks at lets go of its
-   stream: a browser has six connections to a host, over all its tabs. */
+   stream: a browser has six connections to a host, over all its tabs.
+
+   Every live part says how old what it shows is, and that it is stale once nothing has vouched for it for ten seconds:
+   `.live` inside data-stream by its events (`beat` vouches where nothing else happens), `.live[data-part]` by the part's
+   own readings, whose [data-ages] says how old they were when they were made. */
 (function () {
   "use strict";
+  var STALE = 10000, TOLD = 60000;
   var calm = window.matchMedia("(prefers-reduced-motion: reduce)");
+  function now() { return performance.now(); }
   function money(cents) {
     var text = String(Math.abs(cents)).padStart(3, "0");
     return (cents < 0 ? "\u2212" : "") + "$" + text.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ",") + "." + text.slice(-2);
@@ -43,40 +49,69 @@
       room.lastElementChild.setAttribute("width", Math.max(0, Math.min(100, 100 * (row.value_cents - reset) / (limit - reset))).toFixed(2));
     });
   }
+  var told = null;
   function hit(award) {
     var level = '[data-level="' + CSS.escape(award.link + "/" + award.level) + '"]';
     each(level, function (box) { box.classList.remove("hit-flash"); void box.offsetWidth; box.classList.add("hit-flash"); });
     each("[data-hit-news]", function (news) { news.textContent = (award.hand || "").replace(/_/g, " ") + " pays " + money(award.paid_cents) + (award.hit ? " (" + award.hit + ")" : ""); });
+    clearTimeout(told);
+    told = setTimeout(function () { each("[data-hit-news]", function (news) { news.textContent = ""; }); }, TOLD);
+    document.dispatchEvent(new CustomEvent("alarm"));
   }
-  function read(work) { return function (event) { work(JSON.parse(event.data), event); fresh(); }; }
 
   each("[data-value]", function (place) { if (place.classList.contains("rolls") && !calm.matches) { show(place, Number(place.dataset.cents)); } else { place.classList.remove("rolls"); } });
+
+  /* The oldest of what a sign stands on: when it was last vouched for. `lost` has a word of its own until it is stale. */
+  function say(sign, vouched, state) {
+    var age = now() - vouched, seconds = Math.max(0, Math.floor(age / 1000));
+    var next = age >= STALE ? "stale" : state;
+    if (sign.dataset.live !== next) { sign.dataset.live = next; }
+    var text = next === "connecting" ? next : next + ", " + (seconds < 120 ? seconds + " s" : Math.floor(seconds / 60) + " min");
+    if (sign.textContent !== text) { sign.textContent = text; }
+    var heard = sign.nextElementSibling;                  /* read aloud only when the state changes, not every second */
+    if (heard && heard.matches("[data-live-heard]") && heard.textContent !== next) { heard.textContent = next; }
+  }
+  var signs = [];                                         /* functions that write a sign anew, every second */
+
   var streams = {};
   each("[data-stream]", function (part) { (streams[part.dataset.stream] = streams[part.dataset.stream] || []).push(part); });
   Object.keys(streams).forEach(function (address) {
-    var source, silence;
-    function say(state) {
-      streams[address].forEach(function (part) {
-        part.querySelectorAll(".live").forEach(function (sign) {
-          if (sign.dataset.live !== state) { sign.dataset.live = state; sign.textContent = state; }
-        });
-      });
+    var source, silence, hidden, state = "connecting", read = now(), settling = null;
+    function write() {
+      var vouched = settling === null ? read : Math.min(read, settling);
+      streams[address].forEach(function (part) { part.querySelectorAll(".live:not([data-part])").forEach(function (sign) { say(sign, vouched, state); }); });
+    }
+    signs.push(write);
+    function became(next) { state = next; write(); }
+    function news(work) {
+      return function (event) {
+        var row = JSON.parse(event.data);
+        read = now();
+        work(row);
+        became("live");
+        fresh();
+      };
+    }
+    function beat(event) {
+      var ages = JSON.parse(event.data);
+      read = now() - 1000 * ages.read;
+      if (ages.settling !== null) { settling = now() - 1000 * ages.settling; }
+      became("live");
     }
     function listen() {
       source = new EventSource(address);
-      source.onopen = function () { say("live"); };
       source.onerror = function () {
-        say("reconnecting");
+        became("reconnecting");
         if (source.readyState === EventSource.CLOSED) { clearTimeout(silence); silence = setTimeout(listen, 3000); }
       };
-      source.addEventListener("meter", read(apply));
-      source.addEventListener("hit", read(hit));
-      source.addEventListener("state", read(function (state) {
-        each('[data-link-state="' + CSS.escape(state.link || state.code || "") + '"]', function (sign) { sign.textContent = state.state; });
+      source.addEventListener("beat", beat);
+      source.addEventListener("meter", news(apply));
+      source.addEventListener("hit", news(hit));
+      source.addEventListener("state", news(function (told) {
+        each('[data-link-state="' + CSS.escape(told.link || told.code || "") + '"]', function (sign) { sign.textContent = told.state; });
       }));
     }
     function leave() { clearTimeout(silence); clearTimeout(hidden); source.close(); source = null; }
-    var hidden;
     document.addEventListener("visibilitychange", function () {
       clearTimeout(hidden);
       if (document.hidden) { hidden = setTimeout(leave, 20000); } else if (!source) { listen(); fresh(); }
@@ -85,4 +120,32 @@
     window.addEventListener("pagehide", function () { if (source) { leave(); } });
     window.addEventListener("pageshow", function (event) { if (event.persisted && !source) { listen(); fresh(); } });
   });
+
+  /* Parts that are read anew: <span class="live" data-part="id"> tells of the part of that id and its [data-ages]. */
+  each(".live[data-part]", function (sign) {
+    var vouched = 0, settling = null;
+    function made() {
+      var ages = document.querySelector("#" + CSS.escape(sign.dataset.part) + " [data-ages]");
+      if (!ages) { return; }
+      vouched = now();
+      settling = ages.dataset.settling ? vouched - 1000 * Number(ages.dataset.settling) : null;
+    }
+    function write() { say(sign, settling === null ? vouched : Math.min(vouched, settling), "live"); }
+    made();
+    signs.push(write);
+    document.body.addEventListener("htmx:afterSwap", function (event) { if (event.target.id === sign.dataset.part) { made(); write(); } });
+  });
+
+  /* Ages that go on growing by themselves between two readings: <b data-age="seconds when it was made">. */
+  function grow() {
+    each("[data-age]", function (place) {
+      if (place.since === undefined || place.made !== place.dataset.age) { place.made = place.dataset.age; place.since = now() - 1000 * Number(place.made); }
+      var seconds = Math.floor((now() - place.since) / 1000);
+      place.textContent = seconds < 120 ? seconds + " s" : Math.floor(seconds / 60) + " min";
+    });
+  }
+  signs.push(grow);
+  function tick() { signs.forEach(function (write) { write(); }); }
+  tick();
+  setInterval(tick, 1000);
 })();

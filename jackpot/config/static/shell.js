@@ -20,17 +20,19 @@
   }
 
   /* the property's time, counted on from what the server said */
-  var ticking;
-  function startClock() {
-    clearInterval(ticking);
-    var face = document.getElementById("clock");
-    if (!face) { return; }
-    var offset = Number(face.dataset.at) - Date.now();
-    var write = new Intl.DateTimeFormat("en-GB", {hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone: face.dataset.zone});
-    ticking = setInterval(function () { face.textContent = write.format(new Date(Date.now() + offset)); }, 1000);
+  var face = null, offset = 0, write = null;
+  function tick() {
+    var there = document.getElementById("clock");
+    if (!there) { return; }
+    if (there !== face) {                                  /* the header was read anew: only then is it set anew */
+      face = there;
+      offset = Number(face.dataset.at) - Date.now();
+      write = new Intl.DateTimeFormat("en-GB", {hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23", timeZone: face.dataset.zone});
+    }
+    face.textContent = write.format(new Date(Date.now() + offset));
   }
-  startClock();
-  document.body.addEventListener("htmx:afterSwap", startClock);
+  tick();
+  setInterval(tick, 1000);
 
   /* keys */
   var help = document.getElementById("keys"), finder = document.getElementById("find"), pending = null;
@@ -79,6 +81,31 @@
     history.replaceState(null, "", location.pathname);
   }
   document.querySelectorAll("[data-select]").forEach(function (field) { field.addEventListener("focus", field.select); if (document.activeElement === field) { field.select(); } });
+  /* lists that are all there are sorted by a click on a heading: <table class="sorts"> */
+  function worth(cell) {
+    var text = cell ? cell.textContent.trim() : "", number = text.replace(/\u2212/g, "-").replace(/[$,%\s]/g, "");
+    return /^-?\d+(\.\d+)?$/.test(number) ? Number(number) : text.toLowerCase();
+  }
+  function compare(a, b) { return typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? -1 : 1; }
+  function sortBy(table, heading) {
+    var body = table.tBodies[0], place = heading.cellIndex, up = heading.getAttribute("aria-sort") !== "ascending";
+    table.querySelectorAll("thead th[aria-sort]").forEach(function (other) { other.removeAttribute("aria-sort"); });
+    heading.setAttribute("aria-sort", up ? "ascending" : "descending");
+    Array.prototype.slice.call(body.rows).map(function (row, at) { return {row: row, at: at, worth: worth(row.cells[place])}; })
+      .sort(function (a, b) { return (up ? 1 : -1) * compare(a.worth, b.worth) || a.at - b.at; })
+      .forEach(function (each) { body.appendChild(each.row); });
+  }
+  document.querySelectorAll("table.sorts").forEach(function (table) {
+    table.querySelectorAll("thead th").forEach(function (heading) {
+      if (!heading.textContent.trim()) { return; }
+      var button = document.createElement("button");
+      button.type = "button";
+      button.className = "sorter";
+      while (heading.firstChild) { button.appendChild(heading.firstChild); }
+      heading.appendChild(button);
+      button.addEventListener("click", function () { sortBy(table, heading); });
+    });
+  });
 
   /* buttons that only the page itself needs */
   document.querySelectorAll("[data-print]").forEach(function (button) { button.hidden = false; button.addEventListener("click", function () { window.print(); }); });

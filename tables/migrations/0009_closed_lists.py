@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     dependencies = [
         ('accounting', '0006_document_guards'),
         ('jackpot', '0003_closed_lists'),
-        ('tables', '0007_openings'),
+        ('tables', '0008_openings'),
     ]
 
     operations = [

@@ -178,7 +178,7 @@ def _found(
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("tables", "0006_hold_seals"),
+        ("tables", "0007_hold_seals"),
         ("accounting", "0006_document_guards"),
         ("jackpot", "0002_guards"),
     ]

@@ -18,7 +18,7 @@ REASONS = [
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tables", "0005_large_amounts")]
+    dependencies = [("tables", "0006_counts_at")]
 
     operations = [
         migrations.AddField("hold", "seal", models.BinaryField(default=b"", max_length=32), preserve_default=False),

@@ -1,0 +1,75 @@
+"""Each table's gaming day as the ledger booked it: rounds, handle, pays, jackpot, envy, contributions, win (SPEC §10)."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from zoneinfo import ZoneInfo
+
+from django.core.cache import cache
+from django.db import connection
+
+from accounting.queries import the_property
+from accounting.rules.gaming_day import began
+
+KEPT_SECONDS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class TableDay:
+    """A table on a gaming day, in whole cents. Pays include returned stakes; jackpot awards are paid from their level."""
+
+    table: str
+    game: str
+    link: str | None
+    rounds: int
+    handle_cents: int
+    pays_cents: int
+    jackpot_cents: int
+    envy_cents: int
+    contributions_cents: int
+
+    @property
+    def win_cents(self) -> int:
+        """What the house keeps of the handle: jackpot awards cost it nothing more than their contributions and seeds."""
+        return self.handle_cents - self.pays_cents - self.envy_cents - self.contributions_cents
+
+
+# By the index of each table's rounds; three hours of room on both sides, since the booked day decides.
+DAY = """
+    SELECT tabl.code, tabl.game, link.code, day.rounds, day.handle, day.pays, day.jackpot, day.envy, day.contributions
+    FROM tables_table tabl
+    LEFT JOIN jackpot_link link ON link.id = tabl.link_id
+    CROSS JOIN (SELECT min(counts_at) AS first FROM tables_round
+        WHERE original_date IS NOT NULL AND gaming_date = %(day)s) late
+    CROSS JOIN LATERAL (
+        SELECT count(DISTINCT (round.stream_id, round.sequence)) AS rounds,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'wager'), 0)::bigint AS handle,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'fixed_pay'), 0)::bigint AS pays,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'award'), 0)::bigint AS jackpot,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'envy'), 0)::bigint AS envy,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'contribution'), 0)::bigint AS contributions
+        FROM tables_round round
+        LEFT JOIN accounting_transfer moved ON moved.stream_id = round.stream_id AND moved.sequence = round.sequence
+        WHERE round.table_id = tabl.id AND round.gaming_date = %(day)s
+            AND round.counts_at >= least(%(began)s::timestamptz, late.first) AND round.counts_at <= %(ended)s
+    ) day
+    ORDER BY tabl.code
+"""
+
+
+def tables_on(day: date) -> list[TableDay]:
+    """Every table on a gaming day, by code."""
+    kept = f"tables-on-{day}"
+    found: list[TableDay] | None = cache.get(kept)
+    if found is None:
+        home = the_property()
+        zone, starts = ZoneInfo(home.time_zone), home.gaming_day_starts
+        values = {
+            "day": day,
+            "began": began(day, zone=zone, starts=starts) - timedelta(hours=3),
+            "ended": began(day + timedelta(days=1), zone=zone, starts=starts) + timedelta(hours=3),
+        }
+        with connection.cursor() as cursor:
+            cursor.execute(DAY, values)
+            found = [TableDay(*row) for row in cursor.fetchall()]
+        cache.set(kept, found, KEPT_SECONDS)
+    return found
