@@ -12,8 +12,8 @@ from accounting.rules.acts import CHOICE, CHOICES, FLAG, MOMENT, NESTED, TEXT, W
 from accounting.rules.people import ROLES
 
 HOUSE = "BOS"
-ANYBODY = {role: Person(f"{role} one", frozenset({role}), "10.0.0.7") for role in ROLES}
-ANOTHER = {role: Person(f"{role} two", frozenset({role}), "10.0.0.8") for role in ROLES}
+ANYBODY = {role: Person(f"{role}.one", frozenset({role}), "10.0.0.7") for role in ROLES}
+ANOTHER = {role: Person(f"{role}.two", frozenset({role}), "10.0.0.8") for role in ROLES}
 
 
 def version(subject: str) -> str | None:
