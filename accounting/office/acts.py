@@ -77,6 +77,7 @@ class Act:
     cents of either sign, nothing where an act is about no amount.
     `version` is the subject as it stands, as a short text that changes with it; None where there is no such subject.
     `foresee` says what would change and raises ActRefused where a rule is against it; it changes nothing.
+    `begins` is the payload that its form begins with for a subject, where that helps: the message as posted, say.
     `perform` does it, inside the office's transaction, and raises ActRefused (whatever it wrote is then undone). It locks
     what it needs by itself: between `foresee` and `perform` the subject may have moved on. It may write audit records of
     its own, but after it holds every lock it needs.
@@ -92,6 +93,7 @@ class Act:
     version: Callable[[str], str | None]
     foresee: Callable[[Asked], Foreseen]
     perform: Callable[[Asked], Performed]
+    begins: Callable[[str], dict[str, Any]] | None = None
 
     @property
     def name(self) -> str:

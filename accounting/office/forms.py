@@ -2,8 +2,8 @@
 
 import base64
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
@@ -12,7 +12,7 @@ from django.utils.datastructures import MultiValueDict
 
 from accounting.office.acts import Act
 from accounting.office.rules import asking
-from accounting.office.rules.dollars import cents_of
+from accounting.office.rules.dollars import cents_of, typed
 from accounting.rules import acts
 from accounting.rules.acts import ActRefused, Field, expected
 from accounting.rules.moments import is_moment
@@ -30,9 +30,13 @@ class Upload(Protocol):
 
 @dataclass
 class Input:
-    """One key of the payload as a form shows it, with what was typed and what is wrong with that."""
+    """One value of the payload as a form shows it, with what was typed and what is wrong with that.
+
+    `path` leads to it: a nested object whose keys are known is shown key by key.
+    """
 
     of: Field
+    path: tuple[str, ...]
     typed: str = ""
     chosen: list[str] = field(default_factory=list)
     none: bool = False
@@ -40,8 +44,8 @@ class Input:
 
     @property
     def name(self) -> str:
-        """The input's name; its id begins with `p-`."""
-        return f"p-{self.of.name}"
+        """The input's name and id."""
+        return f"p-{'.'.join(self.path)}"
 
     @property
     def error_id(self) -> str:
@@ -56,8 +60,60 @@ class Input:
         if self.of.kind == acts.MOMENT:
             return "like 2026-11-27 22:00, on the property's clock"
         if self.of.kind == acts.NESTED:
-            return "JSON"
+            return f"JSON: {outline(self.of.schema or {})}"
         return expected(self.of) if self.of.kind == acts.WHOLE else ""
+
+
+SCALARS = {"boolean": acts.FLAG, "integer": acts.WHOLE, "string": acts.TEXT}
+
+
+def inputs_of(field: Field) -> list[Input]:
+    """How a key is typed: by one input, or a nested object with known plain keys by one for each of them."""
+    if field.kind != acts.NESTED:
+        return [Input(field, (field.name,))]
+    schema = field.schema or {}
+    choices = schema.get("items", {}).get("enum") if schema.get("type") == "array" else None
+    if choices:
+        return [Input(replace(field, kind=acts.CHOICES, choices=tuple(choices)), (field.name,))]
+    keys = schema.get("properties", {}) if schema.get("additionalProperties") is False else {}
+    if not keys or any("enum" not in key and key.get("type") not in SCALARS for key in keys.values()):
+        return [Input(field, (field.name,))]
+    needed = schema.get("required", ())
+    return [Input(_plain(name, key, name in needed), (field.name, name)) for name, key in keys.items()]
+
+
+def _plain(name: str, schema: Mapping[str, Any], required: bool) -> Field:
+    kind = acts.CHOICE if "enum" in schema else SCALARS[schema["type"]]
+    money = kind == acts.WHOLE and name.endswith("_cents")
+    return Field(
+        name, kind, schema.get("title") or name.removesuffix("_cents").replace("_", " ").capitalize(), required=required,
+        choices=tuple(schema.get("enum", ())), least=schema.get("minimum"), most=schema.get("maximum"), money=money,
+        help=schema.get("description", ""),
+    )  # fmt: skip
+
+
+def outline(schema: Mapping[str, Any]) -> str:
+    """What JSON is wanted, in words: `a list of {code, rate_ppm}`."""
+    if schema.get("type") == "array":
+        return f"a list of {outline(schema.get('items', {}))}"
+    keys = ", ".join(schema.get("properties", ()))
+    return (
+        f"{{{keys}}}" if keys else "an object" if schema.get("type") == "object" else str(schema.get("type", "a value"))
+    )
+
+
+def put(payload: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
+    """Put a value where its path leads."""
+    *outer, last = path
+    for key in outer:
+        payload = payload.setdefault(key, {})
+    payload[last] = value
+
+
+def shared(path: Sequence[str], pointed: Sequence[str]) -> int:
+    """How many steps two paths go together."""
+    return next((step for step, (one, other) in enumerate(zip(path, pointed, strict=False)) if one != other),
+                min(len(path), len(pointed)))  # fmt: skip
 
 
 class ActForm:
@@ -69,24 +125,37 @@ class ActForm:
         self.seen = seen
         self.zone = zone
         self.reason = self.reference = self.note = ""
-        self.inputs = [Input(one) for one in act.shape.fields]
+        self.inputs = [one for field in act.shape.fields for one in inputs_of(field)]
         self.errors: dict[str, str] = {}  # of what stands beside the payload: subject, reason, evidence
         self.refusal: str = ""  # of the whole
+
+    def begin(self, payload: Mapping[str, Any]) -> None:
+        """Show a payload for a start."""
+        for one in self.inputs:
+            value: Any = payload
+            for key in one.path:
+                value = value.get(key) if isinstance(value, Mapping) else None
+            if value is not None:
+                one.typed = as_typed(one.of, value)
+                one.chosen = list(value) if one.of.kind == acts.CHOICES else []
 
     def read(self, data: MultiValueDict[str, str], files: Mapping[str, Upload]) -> dict[str, Any] | None:
         """The object that the API would take, None where something typed cannot be read; the inputs then say what."""
         self.subject, self.seen = data.get("subject", ""), data.get("seen", "")
         self.reason, self.reference, self.note = (data.get(key, "").strip() for key in ("reason", "reference", "note"))
         payload: dict[str, Any] = {}
+        for key in {one.path[0] for one in self.inputs if len(one.path) > 1}:
+            if any(shown.name == key and shown.required for shown in self.act.shape.fields):
+                payload[key] = {}  # required, however little is typed of it
         for one in self.inputs:
             one.typed = data.get(one.name, "").strip()
             one.chosen = data.getlist(one.name)
             one.none = one.of.may_be_null and f"{one.name}-none" in data
             try:
                 if one.none:
-                    payload[one.of.name] = None
+                    put(payload, one.path, None)
                 elif one.chosen if one.of.kind == acts.CHOICES else one.typed:
-                    payload[one.of.name] = self._value(one)
+                    put(payload, one.path, self._value(one))
             except ValueError as fault:
                 one.error = str(fault)
         body: dict[str, Any] = {
@@ -144,18 +213,30 @@ class ActForm:
         steps = (refusal.pointer or "").split("/")[1:]
         words = str(refusal)
         match steps:
-            case ["payload", name, *_]:
-                for one in self.inputs:
-                    if one.of.name == name:
-                        one.error = words
-                        return
-                self.refusal = words
+            case ["payload", *path]:
+                beside = max(self.inputs, key=lambda one: shared(one.path, path), default=None)
+                if beside is not None and shared(beside.path, path):
+                    beside.error = words
+                else:
+                    self.refusal = words
             case [("subject" | "reason" | "evidence") as name, *_]:
                 self.errors[name] = words
             case _ if refusal.code == "unknown_subject":
                 self.errors["subject"] = words
             case _:
                 self.refusal = words
+
+
+def as_typed(of: Field, value: Any) -> str:
+    """A value as one would have typed it."""
+    match of.kind:
+        case acts.WHOLE if of.money:
+            return typed(value)
+        case acts.FLAG:
+            return "yes" if value else "no"
+        case acts.NESTED | acts.CHOICES:
+            return json.dumps(value, indent=1, ensure_ascii=False)
+    return str(value)
 
 
 def moment_of(text: str, zone: ZoneInfo) -> str:

@@ -138,7 +138,7 @@ def test_refusing_needs_a_note_and_the_proposer_withdraws(house: House, signed_i
     )
     assert manager.post(f"/decisions/{other.pk}/withdraw").status_code == 403
     mine = Client()
-    mine.force_login(person("administrator one", "administrator"), backend="django.contrib.auth.backends.ModelBackend")
+    mine.force_login(person("administrator.one", "administrator"), backend="django.contrib.auth.backends.ModelBackend")
     assert buttons(mine.get(f"/decisions/{other.pk}/")) == {"withdraw"}
     assert "You withdrew it." in text_of(mine.post(f"/decisions/{other.pk}/withdraw", follow=True))
     for path in ("", "approve", "evidence"):
@@ -183,13 +183,14 @@ def test_a_form_becomes_a_proposal(house: House, signed_in: SignedIn) -> None:
 def test_every_kind_of_field_is_read(house: House, signed_in: SignedIn) -> None:
     sent = {
         "subject": "BOS", "p-name": "Quay", "p-since": "2026-11-27 22:00", "p-loud": "no", "p-signs": ["pit", "door"],
-        "p-limit-none": "on", "p-terms": '{"a": [1]}', "reason": "a new owner",
+        "p-limit-none": "on", "p-terms.survives": "yes", "p-terms.scope": "", "p-terms.limit_cents": "1,250.00",
+        "p-reasons": ["wet"], "p-message": '{"a": [1]}', "reason": "a new owner",
     }  # fmt: skip
     answer = signed_in("supervisor").post("/decisions/new/house.note/", sent, follow=True)
     assert Proposal.objects.count() == 1, text_of(answer)
     assert bytes(Proposal.objects.get().payload) == (
-        b'{"limit":null,"loud":false,"name":"Quay","signs":["pit","door"],'
-        b'"since":"2026-11-27T22:00:00-05:00","terms":{"a":[1]}}'
+        b'{"limit":null,"loud":false,"message":{"a":[1]},"name":"Quay","reasons":["wet"],"signs":["pit","door"],'
+        b'"since":"2026-11-27T22:00:00-05:00","terms":{"limit_cents":125000,"survives":true}}'
     )
     words = text_of(answer)
     assert "Since 2026-11-27 22:00:00 EST Loud no Signs pit, door Limit none" in words
@@ -220,6 +221,23 @@ def test_a_fault_stands_beside_its_field(
     assert f'aria-invalid="true" aria-describedby="{beside}"' in page
     assert "Ticket 7" in page, "what was typed is still there"
     assert Proposal.objects.count() == 0
+
+
+def test_a_form_begins_with_what_its_act_says(house: House, signed_in: SignedIn) -> None:
+    client = signed_in("supervisor")
+    page = client.get("/decisions/new/house.note/?subject=BOS").content.decode()
+    assert 'name="p-name" value="BOS anew"' in page and 'name="p-limit" value="1,250.00"' in page
+    assert '<option value="yes" selected>' in page and "&quot;a&quot;: [" in page
+    assert "BOS anew" not in client.get("/decisions/new/house.note/").content.decode()
+    assert "LAS anew" not in client.get("/decisions/new/house.note/?subject=LAS").content.decode()
+
+
+def test_a_fault_inside_an_object_stands_beside_the_key_at_fault(house: House, signed_in: SignedIn) -> None:
+    sent = {"subject": "BOS", "p-name": "Quay", "p-terms.limit_cents": "1,000,001.00", "reason": "x"}
+    page = signed_in("supervisor").post("/decisions/new/house.note/", sent).content.decode()
+    assert re.findall(r'<span class="error" id="([^"]+)">([^<]*)<', page) == [
+        ("p-terms.limit_cents-error", "A million at most")
+    ]
 
 
 def test_faults_that_are_nobodys_field(house: House, signed_in: SignedIn) -> None:
@@ -260,8 +278,8 @@ def test_the_list_by_filter_and_key(house: House, signed_in: SignedIn, monkeypat
 
 
 @pytest.fixture
-def pages(house: House) -> list[str]:
-    """Pages of the office in every state that they can show."""
+def pages(house: House) -> list[tuple[str, str]]:
+    """Pages of the office in every state that they can show, each with a role that sees all of it."""
     waiting = propose("house.grant", "supervisor", payload={"cents": 10_000_000}, evidence={"note": "two\nlines"})
     proposals.approve(waiting.pk, by=ANOTHER["manager"], at=datetime.now(UTC), note="seen")
     refused, done = propose(payload={"name": "Unlucky"}), propose()
@@ -271,15 +289,18 @@ def pages(house: House) -> list[str]:
         kind="verify", by="ada", asked_at=AT, state="done", finished_at=AT, result={"ok": True, "counts": {"events": 1}}
     )
     return [
-        "/decisions/", *(f"/decisions/{one.pk}/" for one in (waiting, refused, done)),
-        *(f"/decisions/new/{act}/?subject=BOS" for act in ACTS), f"/audit/jobs/{job.pk}/", "/audit/",
+        *(("controller", f"/decisions/{one.pk}/") for one in (waiting, refused, done)), ("manager", "/decisions/"),
+        *((min(act.proposes), f"/decisions/new/{act.name}/?subject=BOS") for act in ACTS.values()),
+        ("auditor", f"/audit/jobs/{job.pk}/"), ("auditor", "/audit/"),
     ]  # fmt: skip
 
 
-def test_pages_keep_to_the_content_policy_and_name_every_field(pages: list[str], signed_in: SignedIn) -> None:
-    client = signed_in()
-    for page in pages:
-        answer = client.get(page)
+def test_pages_keep_to_the_content_policy_and_name_every_field(
+    pages: list[tuple[str, str]], signed_in: SignedIn
+) -> None:
+    clients = {role: signed_in(role) for role in {role for role, _ in pages}}
+    for role, page in pages:
+        answer = clients[role].get(page)
         body = answer.content.decode()
         assert answer.status_code == 200, page
         assert re.findall(r"<[^>]*\s(?:style|on[a-z]+)=", body) == [], page

@@ -12,8 +12,8 @@ from accounting.rules.acts import CHOICE, CHOICES, FLAG, MOMENT, NESTED, TEXT, W
 from accounting.rules.roles import ROLES
 
 HOUSE = "BOS"
-ANYBODY = {role: Person(f"{role} one", frozenset({role}), "10.0.0.7") for role in ROLES}
-ANOTHER = {role: Person(f"{role} two", frozenset({role}), "10.0.0.8") for role in ROLES}
+ANYBODY = {role: Person(f"{role}.one", frozenset({role}), "10.0.0.7") for role in ROLES}
+ANOTHER = {role: Person(f"{role}.two", frozenset({role}), "10.0.0.8") for role in ROLES}
 
 
 def version(subject: str) -> str | None:
@@ -54,6 +54,28 @@ def grant(asked: Asked) -> Performed:
     return Performed()
 
 
+TERMS: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "survives": {"type": "boolean"},
+        "scope": {"enum": ["base", "seat"]},
+        "limit_cents": {"type": "integer", "minimum": 1},
+    },
+    "additionalProperties": False,
+}
+REASONS: dict[str, Any] = {"type": "array", "items": {"type": "string", "enum": ["dark", "wet"]}}
+
+
+def any_value(value: Any, pointer: str) -> None:
+    """Whatever it is."""
+
+
+def read_terms(value: Any, pointer: str) -> None:
+    """A limit of a million at most."""
+    if value.get("limit_cents", 0) > 100_000_000:
+        raise ActRefused("invalid_value", f"{pointer}/limit_cents", "a million at most")
+
+
 RENAME = Act(
     shape=Shape("house.rename", "property", (Field("name", TEXT, "New name", least=1, most=100),)),
     title="Rename the house",
@@ -92,7 +114,9 @@ NOTE = Act(
             Field("loud", FLAG, "Loud", required=False),
             Field("signs", CHOICES, "Signs", required=False, choices=("pit", "cage", "door")),
             Field("limit", WHOLE, "Limit", required=False, least=1, money=True, may_be_null=True),
-            Field("terms", NESTED, "Terms", required=False, read=lambda value, pointer: value, schema={}),
+            Field("terms", NESTED, "Terms", required=False, read=read_terms, schema=TERMS),
+            Field("reasons", NESTED, "Reasons", required=False, read=any_value, schema=REASONS),
+            Field("message", NESTED, "Message", required=False, read=any_value, schema={"type": "object"}),
         ),
     ),
     title="Name the house at once",
@@ -100,6 +124,7 @@ NOTE = Act(
     version=version,
     foresee=foresee_name,
     perform=rename,
+    begins=lambda subject: {"name": f"{subject} anew", "limit": 125_000, "loud": True, "message": {"a": [1]}},
 )
 ACTS = {act.name: act for act in (RENAME, GRANT, NOTE)}
 

@@ -72,7 +72,7 @@ def test_a_job_from_its_start_to_its_result(house: House, work: Callable[[Work],
     assert job.started_at is not None and job.finished_at is not None and job.started_at < job.finished_at
     trail = AuditRecord.objects.filter(subject=f"job {job.pk}").order_by("id")
     assert list(trail.values_list("action", "actor")) == [
-        ("start count", "auditor one"), ("end count", "auditor one"),
+        ("start count", "auditor.one"), ("end count", "auditor.one"),
     ]  # fmt: skip
     assert not jobs.run(job.pk, clock=Clock()), "a call that comes twice does the work once"
 

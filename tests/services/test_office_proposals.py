@@ -58,23 +58,23 @@ def test_the_second_person_does_it(house: House) -> None:
     shown = queries.shown(found, LATER)
     assert shown["event"] == {"stream": "ms-mg01", "sequence": 0}
     assert shown["needs"] == [{"role": "manager", "count": 1}]
-    assert [(one["by"], one["note"]) for one in shown["approvals"]] == [("manager one", "seen the letter")]
+    assert [(one["by"], one["note"]) for one in shown["approvals"]] == [("manager.one", "seen the letter")]
     assert shown["detail"] == "renamed, 1 agreed"
     assert actions() == [
-        ("propose", "administrator one"), ("approve", "manager one"), ("perform", "manager one"),
+        ("propose", "administrator.one"), ("approve", "manager.one"), ("perform", "manager.one"),
     ]  # fmt: skip
     last = AuditRecord.objects.order_by("id").last()
     assert last is not None
     assert last.origin == "10.0.0.7"
     assert last.detail["changes"] == [{"what": "name", "before": "Boston Harbor", "after": "Boston Light"}]
-    assert last.detail["approved_by"] == ["manager one"]
+    assert last.detail["approved_by"] == ["manager.one"]
     assert check_audit_trail() == []
 
 
 def test_what_needs_nobody_else_is_done_at_once(house: House) -> None:
     asked = propose("house.note", ANYBODY["supervisor"])
     assert (state(asked, AT), the_name()) == ("done", "Quay")
-    assert actions() == [("propose", "supervisor one"), ("perform", "supervisor one")]
+    assert actions() == [("propose", "supervisor.one"), ("perform", "supervisor.one")]
 
 
 def test_what_a_rule_refuses_at_once_is_not_kept(house: House) -> None:
@@ -249,7 +249,7 @@ def test_a_refusal_says_why(house: House) -> None:
     assert found is not None
     shown = queries.shown(found, LATER)
     assert (shown["state"], shown["code"], shown["detail"]) == ("refused", None, "not this year")
-    assert actions()[-1] == ("refuse", "manager one")
+    assert actions()[-1] == ("refuse", "manager.one")
 
 
 def test_a_proposal_expires_after_its_term(house: House) -> None:

@@ -253,6 +253,8 @@ def propose(request: HttpRequest, act: str) -> HttpResponse:
     form = ActForm(
         wanted, subject=subject, seen=(wanted.version(subject) or "") if subject else "", zone=ZoneInfo(home.time_zone)
     )
+    if subject and form.seen and wanted.begins is not None:
+        form.begin(wanted.begins(subject))
     foreseen: Foreseen | None = None
     status = 200
     if request.method == "POST":
