@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from accounting.queries import NoProperty
+from accounting.rules.gaming_day import began
 from accounting.services.statements import Row, execute
 from tables.models import Payout
 
@@ -213,7 +214,7 @@ def _state(name: str, text: str) -> tuple[str, str]:
 def _start_of(day: date) -> datetime:
     """When a gaming day of the house starts. Raises NoProperty before a floor was loaded."""
     for time_zone, starts in execute("SELECT time_zone, gaming_day_starts FROM accounting_property LIMIT 1"):
-        return datetime.combine(day, starts, ZoneInfo(time_zone))
+        return began(day, zone=ZoneInfo(time_zone), starts=starts)
     raise NoProperty("no property yet: run `python3 manage.py load_floor FLOOR.toml`")
 
 

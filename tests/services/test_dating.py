@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from accounting import queries
+from accounting.rules.gaming_day import gaming_date
 from devices.services import directory
+from tables.queries import payouts
 from tables.services import terms
 from tests.services import auditor
 from tests.services.house import (
@@ -262,3 +265,26 @@ def test_a_deal_that_cannot_be_is_judged_by_the_terms_at_its_receipt(raised: Hou
     raised.play(early := message("R-9"), at=NEW_MINIMUM - timedelta(seconds=1))
     assert raised.outcome(early) == ("settled", [])
     assert terms_of("R-9") == 1_000
+
+
+NIGHTS = [
+    # The day before, the first instant of the day after it, in UTC: clocks are put forward at 02:00, back at 02:00.
+    ("03:00", date(2026, 3, 7), datetime(2026, 3, 8, 7, 0, tzinfo=UTC)),
+    ("02:30", date(2026, 3, 7), datetime(2026, 3, 8, 7, 30, tzinfo=UTC)),
+    ("01:30", date(2026, 10, 31), datetime(2026, 11, 1, 5, 30, tzinfo=UTC)),
+    ("02:00", date(2026, 10, 31), datetime(2026, 11, 1, 7, 0, tzinfo=UTC)),
+]
+
+
+@pytest.mark.parametrize(("starts", "day", "next_day"), NIGHTS, ids=[each[0] for each in NIGHTS])
+def test_payouts_of_a_gaming_day_end_with_it_where_clocks_change(
+    starts: str, day: date, next_day: datetime, house: House
+) -> None:
+    """An hour too many would show payouts that the ledger has on the next day."""
+    run("UPDATE accounting_property SET gaming_day_starts = %s", starts)
+    instant = timedelta(microseconds=1)
+    until, following = payouts._instant("to", day.isoformat()), payouts._instant("from", str(day + timedelta(days=1)))
+    assert following.astimezone(UTC) == next_day
+    assert until.astimezone(UTC) == next_day - instant
+    for at, belongs_to in ((until, day), (following, day + timedelta(days=1))):
+        assert gaming_date(at, zone=ZoneInfo("America/New_York"), starts=time.fromisoformat(starts)) == belongs_to
