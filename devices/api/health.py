@@ -105,7 +105,7 @@ class Queue(Collector):
     def collect(self) -> list[GaugeMetricFamily]:
         """The queue's length and the age of its oldest message; nothing while there is no database."""
         try:
-            found = queries.health()
+            found, stopped = queries.health(), queries.stopped()
         except DatabaseError:
             return []
         oldest = found.oldest_received_at
@@ -113,6 +113,7 @@ class Queue(Collector):
         return [
             GaugeMetricFamily("jackpot_queued_messages", "messages accepted and not settled yet", found.queued),
             GaugeMetricFamily("jackpot_oldest_unsettled_seconds", "age of the oldest of them", max(0.0, waited)),
+            GaugeMetricFamily("jackpot_stopped_streams", "streams that stand still for a fault of ours", len(stopped)),
         ]
 
     def describe(self) -> list[GaugeMetricFamily]:

@@ -85,6 +85,7 @@ def test_a_metrics_scraper_on_this_machine_needs_no_key(api: Api) -> None:
     }
     assert float(figures["jackpot_queued_messages"]) >= 1
     assert float(figures["jackpot_oldest_unsettled_seconds"]) > 0
+    assert float(figures["jackpot_stopped_streams"]) == 0
     api.settle()
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.core.cache import cache
 from django.test import Client
 
 from accounting.shell.templatetags.pages import money
@@ -256,6 +257,25 @@ def test_the_floor_shows_meters_rounds_hits_and_what_waits(auditor: Client) -> N
     assert body.count('data-stream="/live"') == 2
     for hit in ("ms-mg01-000001", "ms-mg01-000002", "twin-000001"):
         assert f'title="hit {hit}"' in body
+
+
+def test_the_floor_says_which_stream_stands_still_and_why(house: House, signed_in: SignedIn) -> None:
+    house.post(message("R-1"))
+    supervisor = signed_in("supervisor")
+    assert "Standing still" not in text_of(supervisor.get("/"))
+    run(
+        "INSERT INTO devices_stoppage SELECT id, now(), 'permission denied for table jackpot_meter' FROM accounting_stream"
+        " WHERE code = 'ms-mg01'"
+    )
+    for page in ("/", "/floor/now"):
+        cache.clear()
+        said = text_of(supervisor.get(page))
+        assert "Standing still 1 stream" in said
+        assert "ms-mg01 permission denied for table jackpot_meter" in said
+        assert "Every round received was settled" not in said
+    house.settle()
+    cache.clear()
+    assert "Standing still" not in text_of(supervisor.get("/"))
 
 
 def test_a_chart_ends_at_what_the_meter_shows(auditor: Client) -> None:
