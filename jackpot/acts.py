@@ -5,7 +5,7 @@ from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, CONTROLLER, MANAGE
 from accounting.shell.templatetags.pages import money
 from jackpot.queries import level_version, link_version
 from jackpot.rules import decision as rules
-from jackpot.rules import levels, links
+from jackpot.rules import levels, link_shapes
 from jackpot.services import acts
 
 PARTS = {"display": "Display", "reserve": "Reserve", "overflow": "Overflow"}
@@ -65,7 +65,7 @@ ACTS: tuple[Act, ...] = (
         perform=_perform,
     ),
     Act(
-        shape=links.SUSPEND,
+        shape=link_shapes.SUSPEND,
         title="Suspend a link",
         proposes=frozenset({ADMINISTRATOR, MANAGER}),
         version=link_version,
@@ -73,7 +73,7 @@ ACTS: tuple[Act, ...] = (
         perform=_perform,
     ),
     Act(
-        shape=links.RESUME,
+        shape=link_shapes.RESUME,
         title="Resume a link",
         proposes=frozenset({ADMINISTRATOR}),
         approves=(Tier(0, MANAGER, 1),),

@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 
 from accounting.rules import edition as editions
 from accounting.rules.acts import Shape
-from jackpot.rules import hits, levels, links
+from jackpot.rules import hits, levels, link_shapes, links
 from jackpot.rules import installing as link_installing
 from jackpot.rules.decision import Act, Decision
 from jackpot.rules.hits import EnvyState, HitState, envy_name, hit_name
@@ -277,7 +277,7 @@ What cannot be done raises ActRefused.
 SHAPES: Final[Mapping[str, Shape]] = {
     shape.name: shape
     for shape in (
-        links.FILE, links.OPENING, links.SUSPEND, links.RESUME, links.CLOSE, links.TERMS,
+        link_shapes.FILE, link_shapes.OPENING, link_shapes.SUSPEND, link_shapes.RESUME, link_shapes.CLOSE, link_shapes.TERMS,
         acts.TABLE_JOIN, acts.TABLE_LEAVE, acts.TABLE_OPEN, acts.TABLE_CLOSE, acts.TABLE_TERMS,
         levels.ADJUST, levels.TRANSFER, hits.VERIFY, hits.APPROVE, hits.PAY, hits.REJECT, payouts.PAY,
         round_acts.RELEASE, round_acts.CORRECT, round_acts.VOID_ROUND, locking.VOID_LOCK,

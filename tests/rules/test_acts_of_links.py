@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from jackpot.rules.meter import Meter
+from jackpot.rules.paytable import ProgressivePaytable, Row
 from tests.rules.lines import ROYAL, Lines, at, moved
 
 LEVEL = {"code": "major", "reset_cents": 10_000, "rate_ppm": 170_000}
@@ -53,6 +54,18 @@ def test_a_code_in_use_by_a_link_or_a_table_is_not_filed_again() -> None:
     assert lines.code("link.file", "MS-1", **filed(code="MS-1")) == "wrong_state", (
         "its rounds are numbered by that name"
     )
+
+
+def test_a_jackpot_rarer_than_allowed_is_refused_last() -> None:
+    lines = Lines()
+    rare = ProgressivePaytable(
+        "rare", ("mississippi-stud",), 100, (Row("royal_flush", "share", "major", 10**6, to_rank="K"),)
+    )
+    lines.house.paytables = {"rare": rare}
+    assert lines.code("link.file", "nn", **filed(paytable="rare")) == "rarer_than_allowed"
+    assert lines.code("link.file", "aa", **filed(paytable="rare", code="aa")) == "wrong_state"
+    unread = filed(paytable="rare", levels=[LEVEL | {"rate_ppm": -1}])
+    assert lines.code("link.file", "nn", **unread) == ("invalid_value", "/payload/link/levels/0/rate_ppm")
 
 
 def test_a_filed_link_keeps_its_odds_and_opens_with_what_was_filed_once() -> None:
