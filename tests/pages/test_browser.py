@@ -11,11 +11,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Page, expect
 
-from accounting.rules.people import ROLES, SUPERVISOR
-from tables.services import floors
+from accounting.rules.people import ROLES
 from tests.conftest import Service
 from tests.pages.conftest import PASSWORD, person
-from tests.services.house import FLOOR, OPENED, House, message, royal, seat, two_hits
+from tests.services.house import House, message, royal, seat, two_hits
 
 pytestmark = pytest.mark.browser
 
@@ -30,15 +29,6 @@ CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 def _a_loop_runs_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Playwright's synchronous interface keeps one, and Django would refuse the database beside it."""
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-
-
-@pytest.fixture
-def open_house(live_service: Service) -> House:
-    """A floor that the server serves; what is played is settled here."""
-    floors.install(FLOOR, at=OPENED)
-    person("everyone", *ROLES)
-    person("maria", SUPERVISOR)
-    return House()
 
 
 @pytest.fixture
