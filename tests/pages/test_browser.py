@@ -481,7 +481,7 @@ def test_a_sign_stands_upright_too_and_forgets_its_news(
     expect(browser_page.locator(".live")).to_have_attribute("data-live", "live")
     sizes = [
         browser_page.evaluate("(part) => parseFloat(getComputedStyle(document.querySelector(part)).fontSize)", part)
-        for part in ("h1", "h2", "footer", ".news", ".bigmeter")
+        for part in ("h1", "h2", "footer", ".news", ".bigmeter", ".state", ".live")
     ]
     assert min(sizes) >= 36, sizes
     assert browser_page.evaluate("getComputedStyle(document.body).cursor") == "none"
