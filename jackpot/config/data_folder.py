@@ -16,6 +16,7 @@ class DataFolder:
         self.logs = self.path / "logs"
         self.demo = self.path / "demo.json"
         self.floor = self.path / "floor.toml"  # the floor this database was opened with
+        self.compressed = self.path / "compressed"  # what browsers load, made anew when it is gone
         self.state = self.path / "up.json"
         self.lock = self.path / "up.lock"
 

@@ -8,8 +8,10 @@ from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.test import Client
 
-from accounting.rules.roles import AUDITOR
-from tests.services.house import House
+from accounting.rules.roles import AUDITOR, SUPERVISOR
+from tables.services import floors
+from tests.conftest import Service
+from tests.services.house import FLOOR, OPENED, House
 
 PASSWORD = "a long enough password"
 
@@ -28,6 +30,15 @@ def _nothing_kept_by_pages() -> None:
 
 
 SignedIn = Callable[..., Client]
+
+
+@pytest.fixture
+def open_house(live_service: Service) -> House:
+    """A floor that the server serves; what is played is settled here."""
+    floors.install(FLOOR, at=OPENED)
+    person("everyone", AUDITOR)
+    person("maria", SUPERVISOR)
+    return House()
 
 
 @pytest.fixture

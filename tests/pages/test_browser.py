@@ -11,11 +11,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 
-from accounting.rules.roles import AUDITOR, ROLES, SECURITY, SUPERVISOR
-from tables.services import floors
+from accounting.rules.roles import ROLES, SECURITY
 from tests.conftest import Service
 from tests.pages.conftest import PASSWORD, person
-from tests.services.house import FLOOR, OPENED, House, message, royal, seat, two_hits
+from tests.services.house import House, message, royal, seat, two_hits
 
 pytestmark = pytest.mark.browser
 
@@ -30,15 +29,6 @@ CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 def _a_loop_runs_in_this_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """Playwright's synchronous interface keeps one, and Django would refuse the database beside it."""
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
-
-
-@pytest.fixture
-def open_house(live_service: Service) -> House:
-    """A floor that the server serves; what is played is settled here."""
-    floors.install(FLOOR, at=OPENED)
-    person("everyone", AUDITOR)
-    person("maria", SUPERVISOR)
-    return House()
 
 
 @pytest.fixture
@@ -532,7 +522,7 @@ def test_a_sign_stands_upright_too_and_forgets_its_news(
     expect(browser_page.locator(".live")).to_have_attribute("data-live", "live")
     sizes = [
         browser_page.evaluate("(part) => parseFloat(getComputedStyle(document.querySelector(part)).fontSize)", part)
-        for part in ("h1", "h2", "footer", ".news", ".bigmeter")
+        for part in ("h1", "h2", "footer", ".news", ".bigmeter", ".state", ".live")
     ]
     assert min(sizes) >= 36, sizes
     assert browser_page.evaluate("getComputedStyle(document.body).cursor") == "none"
