@@ -29,9 +29,9 @@ LEVEL_SCHEMA: Final[dict[str, Any]] = {
     "reserve_ppm": _PPM,
     "limit_cents": _CENTS | {"minimum": 1},
     "unreasonable_cents": _CENTS,
-    "overflow_policy": {"enum": ["next_reset", "revenue"]},
-    "seed_funding": {"enum": ["reserve_then_house", "house"]},
-    "floor_policy": {"enum": ["allow", "top_up"]},
+    "overflow_policy": {"type": "string", "enum": ["next_reset", "revenue"]},
+    "seed_funding": {"type": "string", "enum": ["reserve_then_house", "house"]},
+    "floor_policy": {"type": "string", "enum": ["allow", "top_up"]},
 }
 """The JSON Schema of each key of a level, for whoever fills in a form; what it may hold is said by `link.read`."""
 
@@ -116,7 +116,7 @@ FILE: Final = Shape(
                 "properties": {
                     "code": {"type": "string"}, "name": {"type": "string"}, "paytable": {"type": "string"},
                     "decks": {"type": "integer", "minimum": 1, "maximum": 8},
-                    "envy_scope": {"enum": ["table"]}, "tie_policy": {"enum": ["sequential"]},
+                    "envy_scope": {"type": "string", "enum": ["table"]}, "tie_policy": {"type": "string", "enum": ["sequential"]},
                     "levels": {
                         "type": "array",
                         "items": {
@@ -153,7 +153,7 @@ CLOSE: Final = Shape(
                     "type": "object",
                     "properties": {
                         "level": {"type": "string"},
-                        "part": {"enum": list(PARTS)},
+                        "part": {"type": "string", "enum": list(PARTS)},
                         "to": {"type": "string", "description": f"LINK/LEVEL, or {' or '.join(ENDS)}"},
                     },
                     "required": ["level", "part", "to"],
