@@ -7,7 +7,9 @@ the old numbers did stays in the deciders, so that every recorded event can be d
 from typing import Final
 
 FIRST: Final = 1
-"""Version 0.1.0: an event's hash names neither its edition nor its message's receipt; lines do not name their row."""
+"""Version 0.1.0: an event's hash names neither its edition nor its message's receipt; lines do not name their row; a gaming
+day goes by the clock on the wall."""
 
 CURRENT: Final = 2
-"""Lines name the paytable row that paid them, envy its award; the hash covers edition, receipt and device."""
+"""Lines name the paytable row that paid them, envy its award; the hash covers edition, receipt and device; a gaming day goes
+by instants."""

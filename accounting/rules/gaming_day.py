@@ -8,6 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from accounting.rules.edition import FIRST
+
 DAY = timedelta(days=1)
 LOOK = timedelta(hours=6)
 
@@ -24,6 +26,17 @@ def gaming_date(at: datetime, *, zone: ZoneInfo, starts: time) -> date:
     while at >= began(day + DAY, zone=zone, starts=starts):
         day += DAY
     return day
+
+
+def dated(at: datetime, *, zone: ZoneInfo, starts: time, rules: int) -> date:
+    """The gaming day of an instant as an event of a rules edition was dated.
+
+    The first edition went by the clock on the wall, which differs where a day begins in an hour that is skipped or repeated.
+    """
+    if rules == FIRST:
+        local = at.astimezone(zone)
+        return local.date() if local.time() >= starts else local.date() - DAY
+    return gaming_date(at, zone=zone, starts=starts)
 
 
 def began(day: date, *, zone: ZoneInfo, starts: time) -> datetime:

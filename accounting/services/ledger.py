@@ -12,9 +12,9 @@ from django.db.models import F
 
 from accounting.models import Account, Stream
 from accounting.queries import the_property
+from accounting.rules import edition
 from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, Movement, inventory, of_level
 from accounting.rules.chain import GENESIS, event_hash
-from accounting.rules.edition import CURRENT
 from accounting.rules.events import OPENED
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
@@ -90,13 +90,13 @@ class Journal:
             recorded_at=self.recorded_at,
             message_digest=message_digest,
             result_digest=result_digest,
-            rules=CURRENT,
+            rules=edition.CURRENT,
             received_at=received_at,
             device_id=device_id,
         )
         self.next_sequence = sequence + 1
         self.events.append((
-            self.stream_id, sequence, kind, subject, gaming_date, original_date, self.recorded_at, CURRENT,
+            self.stream_id, sequence, kind, subject, gaming_date, original_date, self.recorded_at, edition.CURRENT,
             message_digest, result_digest, previous, self.head,
         ))  # fmt: skip
         if documents is not None:

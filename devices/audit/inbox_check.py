@@ -8,15 +8,15 @@ from django.db import connection
 
 from devices.audit.findings import Counts, Difference
 from devices.bodies import strict
+from tables.rules.deciding import Result, decide_result
 from tables.rules.door import InvalidJson
-from tables.rules.settle import settle
 from tables.services import terms
 from tables.services.recording import decode, encode
 from tables.services.rounds import dated
 from tables.services.seals import seal
 
-# What only the running house or a crash can know is not judged again.
-NOT_REPLAYED = {"link_not_open", "table_closed", "lock_mismatch", "processing_error"}
+# What only a lock that is gone or a crash can know is not judged again.
+NOT_REPLAYED = {"lock_mismatch", "processing_error"}
 
 # A hold that people decided has its round as well.
 ASTRAY = """
@@ -53,7 +53,7 @@ WITHOUT_MESSAGE = """
 HELD = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
         tabl.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference, hold.error,
-        hold.dealt_at, hold.held_at, hold.seal
+        hold.dealt_at, hold.held_at, hold.rules, hold.seal
     FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
     LEFT JOIN tables_table tabl ON tabl.id = message.table_id
     LEFT JOIN accounting_stream stream ON stream.id = tabl.stream_id
@@ -110,7 +110,7 @@ def _content_digest(where: str, raw: bytes) -> bytes:
 def _check_hold(row: tuple[Any, ...]) -> None:
     (
         message_id, reference, raw, digest, received_at, table_id, stream_id, reasons, settlement, version,
-        held_table, held_reference, error, dealt_at, held_at, sealed,
+        held_table, held_reference, error, dealt_at, held_at, rules, sealed,
     ) = row  # fmt: skip
     where = f"held message {message_id} ({reference})"
     content = _content_digest(where, bytes(raw))
@@ -118,7 +118,7 @@ def _check_hold(row: tuple[Any, ...]) -> None:
         raise Difference(where, "digest of the message", content, bytes(digest))
     if (table_id, reference) != (held_table, held_reference):
         raise Difference(where, "table and reference", (table_id, reference), (held_table, held_reference))
-    if seal(message_id, bytes(settlement), error, dealt_at, held_at) != bytes(sealed):
+    if seal(message_id, bytes(settlement), error, dealt_at, held_at, rules) != bytes(sealed):
         raise Difference(where, "seal of its times, error and settlement", "what they come to", bytes(sealed))
     said = msgspec.json.decode(bytes(settlement))
     if (said["round"], said["reasons"]) != (reference, reasons):
@@ -127,12 +127,12 @@ def _check_hold(row: tuple[Any, ...]) -> None:
         return
     if stream_id is None:
         raise Difference(where, "table", "one that is on a stream", f"table {table_id}")
-    in_force = terms.of_stream(stream_id, version)
     message = decode(bytes(raw))
-    table = in_force.house.tables.get(message.table)
-    if table is None or in_force.tables.get(table_id) != message.table:
-        raise Difference(where, "table on its stream", message.table, in_force.tables.get(table_id))
-    moment = dated(message, received_at, table).moment
-    again = settle(message, in_force.house.game(table, moment), {}).settlement
+    house = terms.house_as_known(stream_id, held_at)
+    table = house.tables.get(message.table)
+    if table is None or terms.of_stream(stream_id, version).tables.get(table_id) != message.table:
+        raise Difference(where, "table on its stream", message.table, f"table {table_id}")
+    when = dated(message, received_at, table)
+    again = decide_result(Result(message, when.moment), house, rules).result
     if encode(again) != bytes(settlement):
         raise Difference(where, "why it is held", encode(again).decode(), bytes(settlement).decode(errors="replace"))

@@ -18,6 +18,7 @@ from accounting.rules.acts import ActRefused
 from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.edition import FIRST
 from accounting.rules.events import OPENED, ROUND
+from accounting.rules.gaming_day import dated as dated_day
 from accounting.rules.gaming_day import gaming_date
 from accounting.rules.moments import instant_nanoseconds
 from accounting.services.statements import execute
@@ -379,7 +380,7 @@ class _Replay:
         same("time of the deal", when.dealt_at, event.dealt_at)
         same("moment it counts from", when.counts_at, event.counts_at)
         same("days of the round", (event.day, event.original), (event.shown_day, event.shown_original))
-        self._day(event, gaming_date(when.counts_at, zone=in_force.zone, starts=in_force.day_starts))
+        self._day(event, dated_day(when.counts_at, zone=in_force.zone, starts=in_force.day_starts, rules=event.rules))
         encoded = encode(settlement)
         if encoded != event.settlement:
             found = event.settlement or b""

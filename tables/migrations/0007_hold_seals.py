@@ -2,11 +2,11 @@
 
 from django.db import migrations, models
 
-SEAL = """
+SEAL = r"""
 ALTER TABLE tables_hold DISABLE TRIGGER append_only;
 UPDATE tables_hold SET seal = sha256(sha256(settlement) || convert_to(
-    message_id || E'\\n' || (extract(epoch FROM dealt_at) * 1000000)::bigint || E'\\n'
-    || (extract(epoch FROM held_at) * 1000000)::bigint || E'\\n' || error, 'UTF8'));
+    rules || E'\n' || message_id || E'\n' || (extract(epoch FROM dealt_at) * 1000000)::bigint || E'\n'
+    || (extract(epoch FROM held_at) * 1000000)::bigint || E'\n' || error, 'UTF8'));
 ALTER TABLE tables_hold ENABLE TRIGGER append_only;
 """
 REASONS = [
@@ -21,8 +21,13 @@ class Migration(migrations.Migration):
     dependencies = [("tables", "0006_counts_at")]
 
     operations = [
+        migrations.AddField("hold", "rules", models.SmallIntegerField(default=1), preserve_default=False),
         migrations.AddField("hold", "seal", models.BinaryField(default=b"", max_length=32), preserve_default=False),
         migrations.RunSQL([SEAL], migrations.RunSQL.noop),
+        migrations.AddConstraint(
+            "hold",
+            models.CheckConstraint(condition=models.Q(rules__gte=1), name="a_hold_names_its_rules_edition"),
+        ),
         migrations.AddConstraint(
             "hold",
             models.CheckConstraint(

@@ -5,6 +5,7 @@ from django.db import models
 from django.db.models import Q
 
 from accounting.fields import unguarded
+from accounting.rules.edition import FIRST
 from tables.rules.held import HELD_REASONS
 
 
@@ -60,11 +61,13 @@ class Hold(models.Model):
     error = models.TextField(blank=True)
     dealt_at = models.DateTimeField()
     held_at = models.DateTimeField()
+    rules = models.SmallIntegerField()
     seal = models.BinaryField(max_length=32)
 
     class Meta:
         constraints = [
             models.CheckConstraint(name="a_hold_has_a_reason", condition=Q(reasons__len__gt=0)),
+            models.CheckConstraint(name="a_hold_names_its_rules_edition", condition=Q(rules__gte=FIRST)),
             models.CheckConstraint(
                 name="a_hold_is_for_reasons_of_the_list", condition=Q(reasons__contained_by=list(HELD_REASONS))
             ),

@@ -1,8 +1,11 @@
 """Tables as the database shows them, for whoever compares them with what the events say (ARCHITECTURE §3a)."""
 
+from dataclasses import asdict
 from typing import Any
 
+from jackpot.rules.definition import DefinitionRefused
 from tables.models import Table, WagerEdition
+from tables.rules.floor import read_terms
 
 
 def tables_shown(stream_id: int) -> dict[str, dict[str, Any]]:
@@ -24,7 +27,7 @@ def tables_shown(stream_id: int) -> dict[str, dict[str, Any]]:
                     "seats": row.seats,
                     "minimum_cents": row.minimum_cents,
                     "maximum_cents": row.maximum_cents,
-                    "terms": row.terms,
+                    "terms": _as_read(row.terms),
                     "paytables": {
                         offered.wager: (offered.edition.code, offered.game, offered.seats)
                         for offered in row.paytables.all()
@@ -35,6 +38,14 @@ def tables_shown(stream_id: int) -> dict[str, dict[str, Any]]:
         }
         for table in tables.order_by("code")
     }
+
+
+def _as_read(terms: dict[str, Any]) -> dict[str, Any]:
+    """A row's terms as they are read now: one that came later is not in older rows, and then has its default."""
+    try:
+        return asdict(read_terms(terms))
+    except DefinitionRefused:
+        return terms  # nobody could have recorded them: shown as they are
 
 
 def editions_shown() -> list[WagerEdition]:

@@ -37,6 +37,8 @@ from tables.rules.settle import Settled, settle, voided
 from tables.rules.settlement import Settlement
 from tables.rules.table import TableTerms
 
+KEYS_SINCE: Final[Mapping[int, Mapping[str, tuple[str, ...]]]] = {2: {"line": ("row",), "envy": ("order",)}}
+"""The keys that came into settlements with each rules edition, by the part that bears them."""
 NO_HITS: Final[list[HitState]] = []
 
 
@@ -63,7 +65,7 @@ class RoundDecision(MessageDecision):
 
 
 def decide_result(
-    cause: Result, house: House, edition: int = editions.CURRENT, override: Collection[str] = ()
+    cause: Result, house: House, edition: int | None = None, override: Collection[str] = ()
 ) -> RoundDecision:
     """Settle, void or hold a round on the house as it stands, under what counts at the round's own moment.
 
@@ -89,7 +91,7 @@ def decide_result(
     return _decided(message, settled, game, house, edition, lock)
 
 
-def decide_void_of_held(cause: Result, house: House, edition: int = editions.CURRENT) -> RoundDecision:
+def decide_void_of_held(cause: Result, house: House, edition: int | None = None) -> RoundDecision:
     """Call a held round off: every stake back, and what its lock contributed taken back (DECISIONS A68)."""
     message, moment = cause.message, cause.counts_at
     table = house.tables[message.table]
@@ -109,12 +111,12 @@ def stakes(message: RoundMessage) -> dict[int, int]:
 
 
 def _decided(
-    message: RoundMessage, settled: Settled, game: Game[Any], house: House, edition: int, lock: LockState | None
+    message: RoundMessage, settled: Settled, game: Game[Any], house: House, edition: int | None, lock: LockState | None
 ) -> RoundDecision:
     settlement = settled.settlement
     key = (message.table, message.round)
-    if edition == editions.FIRST:
-        as_first_written(settlement)
+    if edition is not None and edition != editions.CURRENT:
+        as_written(settlement, edition)
     if settled.outcome == HELD:
         held = RoundState(HELD, settlement["reasons"], message)
         return RoundDecision(HELD, _result(settlement), key=key, round=held, terms=game.table)
@@ -203,19 +205,28 @@ def _hits(settlement: Settlement, link: str) -> list[HitState]:
     return list(found.values())
 
 
-def as_first_written(settlement: Settlement) -> None:
-    """A settlement in the bytes of the first rules edition: lines did not name their row, nor envy its award."""
-    for seat in settlement["seats"]:
-        for line in seat["lines"]:
-            line.pop("row", None)
-        for envy in seat["envy"]:
-            envy.pop("order", None)
+def as_written(settlement: Settlement, edition: int) -> None:
+    """Take out of a settlement what came with later rules editions: it is then in the bytes of its own."""
+    parts: dict[str, list[Any]] = {
+        "settlement": [settlement],
+        "seat": settlement["seats"],
+        "line": [line for seat in settlement["seats"] for line in seat["lines"]],
+        "envy": [envy for seat in settlement["seats"] for envy in seat["envy"]],
+        "award": settlement["awards"],
+        "meter": settlement["meters"],
+    }
+    for since, added in KEYS_SINCE.items():
+        if since > edition:
+            for part, keys in added.items():
+                for entry in parts[part]:
+                    for key in keys:
+                        entry.pop(key, None)
 
 
-Decider = Callable[[Act, House, int], Decision]
+Decider = Callable[[Act, House, int | None], Decision]
 
 
-def _released(act: Act, house: House, edition: int) -> Decision:
+def _released(act: Act, house: House, edition: int | None) -> Decision:
     message, moment = round_acts.released(act, house)
     try:
         decision = decide_result(Result(message, moment), house, edition, round_acts.RELEASABLE)
@@ -226,7 +237,7 @@ def _released(act: Act, house: House, edition: int) -> Decision:
     return decision
 
 
-def _corrected(act: Act, house: House, edition: int) -> Decision:
+def _corrected(act: Act, house: House, edition: int | None) -> Decision:
     message, moment, override = round_acts.corrected(act, house)
     decision = decide_result(Result(message, moment), house, edition, override)
     if decision.outcome == HELD:
@@ -234,7 +245,7 @@ def _corrected(act: Act, house: House, edition: int) -> Decision:
     return decision
 
 
-def _voided(act: Act, house: House, edition: int) -> Decision:
+def _voided(act: Act, house: House, edition: int | None) -> Decision:
     round_acts.VOID_ROUND.read(act.payload)
     _, found = house.round(act.subject)
     if found.outcome != HELD:
@@ -285,7 +296,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
 }  # fmt: skip
 
 
-def decide(cause: Result | Lock | Act, house: House, edition: int = editions.CURRENT) -> Decision:
+def decide(cause: Result | Lock | Act, house: House, edition: int | None = None) -> Decision:
     """What a cause comes to in a house, by the rules of an edition. Raises ActRefused for an act that cannot be done."""
     if isinstance(cause, Result):
         return decide_result(cause, house, edition)

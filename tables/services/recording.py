@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from accounting.rules import edition
 from accounting.rules.events import ROUND
 from accounting.services import ledger
 from accounting.services.copying import Copying
@@ -154,7 +155,8 @@ class Recorder:
                 error=error,
                 dealt_at=dealt_at,
                 held_at=held_at,
-                seal=seal(incoming.message_id, encoded, error, dealt_at, held_at),
+                rules=edition.CURRENT,
+                seal=seal(incoming.message_id, encoded, error, dealt_at, held_at, edition.CURRENT),
             )
         )
 

@@ -6,7 +6,7 @@ the database that show terms are projections: nothing is decided by them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import time
+from datetime import datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -47,6 +47,7 @@ class StreamTerms:
 
 
 _KEPT: dict[int, tuple[int, StreamTerms]] = {}
+_AS_KNOWN: dict[tuple[int, int, int], House] = {}
 
 
 def of_stream(stream_id: int, version: int) -> StreamTerms:
@@ -65,6 +66,7 @@ def fresh(stream_id: int) -> StreamTerms:
 def forget() -> None:
     """Drop what is kept, as after any error: the next batch reads everything anew."""
     _KEPT.clear()
+    _AS_KNOWN.clear()
 
 
 def _read(stream_id: int) -> StreamTerms:
@@ -102,6 +104,17 @@ def house_of(stream_id: int, *, before: int | None = None) -> House:
     for event in documented(stream_id, TERMS):
         if before is None or event.sequence < before or _found(event):
             house.change(changes_of(event, definitions))
+    return house
+
+
+def house_as_known(stream_id: int, at: datetime) -> House:
+    """The link and tables of a stream as far as they were on record at a moment; kept, for holds come in numbers."""
+    events = documented(stream_id, TERMS)
+    known = sum(event.recorded_at <= at for event in events)
+    house = _AS_KNOWN.get((stream_id, known, len(events)))
+    if house is None:
+        before = events[known].sequence if known < len(events) else None
+        house = _AS_KNOWN[stream_id, known, len(events)] = house_of(stream_id, before=before)
     return house
 
 

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from accounting.rules.gaming_day import DAY, began, gaming_date
+from accounting.rules.gaming_day import DAY, began, dated, gaming_date
 
 QUARTERS = [time(hour, minute) for hour in range(24) for minute in (0, 15, 30, 45)]
 # Apia had no 30 December in 2011; until 2011 St. John's put its clocks at one minute past midnight; the rest is today.
@@ -125,3 +125,12 @@ def test_days_may_be_longer_and_shorter_but_leave_nothing_out() -> None:
     for one, next_one in pairwise(datetime(2026, 1, 1, tzinfo=UTC) + number * HOUR for number in range(365 * 24)):
         step = gaming_date(next_one, zone=zone, starts=starts) - gaming_date(one, zone=zone, starts=starts)
         assert step in (timedelta(0), DAY)
+
+
+def test_what_the_first_version_dated_stays_dated_so() -> None:
+    """It went by the clock on the wall: inside the repeated hour of autumn a day ran backwards, and its events stay."""
+    zone, starts = ZoneInfo("America/New_York"), time(1, 30)
+    second_time = datetime(2026, 11, 1, 6, 10, tzinfo=UTC)  # 01:10 EST, after 01:50 EDT
+    assert dated(second_time, zone=zone, starts=starts, rules=1) == date(2026, 10, 31)
+    assert dated(second_time, zone=zone, starts=starts, rules=2) == date(2026, 11, 1)
+    assert gaming_date(second_time, zone=zone, starts=starts) == date(2026, 11, 1)

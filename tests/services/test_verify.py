@@ -57,7 +57,7 @@ TAMPERING = {
     ),
     "why a round is held, sealed anew": (
         "UPDATE tables_hold SET reasons = '{wrong_card_count}', settlement = changed.settlement,"
-        " seal = sha256(sha256(changed.settlement) || convert_to(message_id || E'\\n'"
+        " seal = sha256(sha256(changed.settlement) || convert_to(rules || E'\\n' || message_id || E'\\n'"
         " || (extract(epoch FROM dealt_at) * 1000000)::bigint || E'\\n'"
         " || (extract(epoch FROM held_at) * 1000000)::bigint || E'\\n' || error, 'UTF8'))"
         " FROM (SELECT replace(convert_from(settlement, 'UTF8'), 'duplicate_card', 'wrong_card_count')::bytea AS settlement"

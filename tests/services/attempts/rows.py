@@ -156,7 +156,7 @@ def new_payout(**changes: Any) -> tables.Payout:
 def new_hold(**changes: Any) -> tables.Hold:
     values: dict[str, Any] = {
         "table": the_table(LINKED), "reference": "by hand", "reasons": ["duplicate_card"], "settlement": b"{}",
-        "dealt_at": DEALT, "held_at": RECEIVED, "seal": DIGEST,
+        "dealt_at": DEALT, "held_at": RECEIVED, "rules": 2, "seal": DIGEST,
     }  # fmt: skip
     if "message_id" not in changes:
         values["message_id"] = new_message().pk

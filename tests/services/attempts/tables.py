@@ -188,6 +188,11 @@ def _payout_of_another_kind(house: House) -> object:
     return new_payout(kind="gift")
 
 
+@against("a_hold_names_its_rules_edition")
+def _held_under_no_rules(house: House) -> object:
+    return new_hold(rules=0)
+
+
 @against("a_hold_is_for_reasons_of_the_list")
 def _held_for_no_known_reason(house: House) -> object:
     return new_hold(reasons=["whim"])
