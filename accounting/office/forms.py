@@ -128,6 +128,7 @@ class ActForm:
         self.inputs = [one for field in act.shape.fields for one in inputs_of(field)]
         self.errors: dict[str, str] = {}  # of what stands beside the payload: subject, reason, evidence
         self.refusal: str = ""  # of the whole
+        self.had_file = False
 
     def begin(self, payload: Mapping[str, Any]) -> None:
         """Show a payload for a start."""
@@ -164,6 +165,7 @@ class ActForm:
             "payload": payload,
             "reason": self.reason,
         }
+        self.had_file = "file" in files
         evidence = self._evidence(files.get("file"))
         if evidence:
             body["evidence"] = evidence

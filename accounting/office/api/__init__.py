@@ -1,8 +1,5 @@
 """Acts and proposals over HTTP (CONTRACT §7)."""
 
-import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -12,239 +9,19 @@ from django.utils import timezone
 from django.utils.http import content_disposition_header
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework import serializers
-from rest_framework.exceptions import APIException, NotFound, ParseError, ValidationError
-from rest_framework.parsers import BaseParser
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounting.office import queries, registry
+from accounting.office.api.requests import StrictJson, limit_of, parameters, refusals, somebody
+from accounting.office.api.shapes import ActPage, ApprovalIn, NoteIn, ProposalIn, ProposalPage, ProposalShown, RefusalIn
 from accounting.office.callers import person_of
 from accounting.office.models import Proposal
-from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
 from accounting.office.rules import asking
 from accounting.office.rules.approval import STATES
-from accounting.office.rules.person import Person
 from accounting.office.services import proposals
-from accounting.rules.acts import ActRefused
-
-USUAL = 100
-
-
-class Refused(APIException):
-    """A refusal of the office as a problem: its status, code, words and pointer."""
-
-    def __init__(self, status: int, code: str, detail: str, pointer: str | None = None) -> None:
-        super().__init__(detail, code)
-        self.status_code = status
-        self.pointer = pointer
-
-
-@contextmanager
-def refusals() -> Iterator[None]:
-    """Answer what the office refuses as CONTRACT §7 prints it."""
-    try:
-        yield
-    except ActRefused as refusal:
-        raise Refused(422, refusal.code, str(refusal), refusal.pointer) from refusal
-    except NotYours as refusal:
-        raise Refused(403, refusal.code, str(refusal)) from refusal
-    except Conflict as refusal:
-        raise Refused(409, refusal.code, str(refusal)) from refusal
-    except NoSuchProposal as refusal:
-        raise NotFound(str(refusal)) from refusal
-
-
-class StrictJson(BaseParser):
-    """JSON as it was meant: no repeated key, no NaN; numbers of any length are read, for a rule to refuse by name."""
-
-    media_type = "*/*"
-
-    def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        """The value of the body; an empty body is an empty object."""
-        text = stream.read()
-        if not text.strip():
-            return {}
-        try:
-            return json.loads(text, object_pairs_hook=_no_key_twice, parse_constant=_no_nan, parse_int=_whole)
-        except (ValueError, RecursionError):
-            raise ParseError("the body is not JSON, repeats a key, or holds NaN") from None
-
-
-def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key is repeated")
-    return found
-
-
-def _no_nan(text: str) -> Any:
-    raise ValueError(f"{text} is no number of JSON")
-
-
-def _whole(text: str) -> int:
-    return int(text[:40])  # far beyond every bound is as good as further
-
-
-def parameters(request: Request, *names: str) -> dict[str, str]:
-    """The query parameters that were given, of those there are; an empty one is as if not given (CONTRACT §5)."""
-    found = {}
-    for name, values in request.query_params.lists():
-        if name not in names:
-            raise ValidationError({name: "there is no such parameter"})
-        if len(values) > 1:
-            raise ValidationError({name: "given twice"})
-        if values[0]:
-            found[name] = str(values[0])
-    return found
-
-
-def limit_of(given: dict[str, str]) -> int:
-    """How many a page shows."""
-    text = given.pop("limit", str(USUAL))
-    if not (text.isascii() and text.isdigit() and len(text) < 5 and 1 <= int(text) <= queries.MOST):
-        raise ValidationError({"limit": f"a whole number from 1 to {queries.MOST:,} is expected"})
-    return int(text)
-
-
-def somebody(request: Request) -> Person:
-    """The person who asks; a device decides nothing."""
-    person = person_of(request)
-    if not person.name:
-        raise NotYours("acts are decided by people, not by devices")
-    return person
-
-
-class TierShown(serializers.Serializer[Any]):
-    """From an amount on, so many people of a role must agree."""
-
-    from_cents = serializers.IntegerField()
-    role = serializers.CharField()
-    count = serializers.IntegerField()
-
-
-class ActShown(serializers.Serializer[Any]):
-    """What people may decide."""
-
-    name = serializers.CharField()
-    title = serializers.CharField()
-    subject = serializers.CharField(help_text="what it is about: link, level, table, round …")
-    schema = serializers.DictField(help_text="JSON Schema of the payload")
-    proposes = serializers.ListField(child=serializers.CharField(), help_text="roles")
-    approves = TierShown(many=True)
-    reasons = serializers.ListField(child=serializers.CharField(), help_text="the only ones, where there are any")
-    evidence = serializers.BooleanField(help_text="whether it is asked for")
-    may_propose = serializers.BooleanField()
-    may_approve = serializers.BooleanField()
-    version = serializers.CharField(
-        allow_null=True, required=False, help_text="of the subject asked about; null where there is none"
-    )
-
-
-class ActPage(serializers.Serializer[Any]):
-    """The acts of this house; they fit on one page."""
-
-    items = ActShown(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
-class NeedShown(serializers.Serializer[Any]):
-    """So many people of a role must agree."""
-
-    role = serializers.CharField()
-    count = serializers.IntegerField()
-
-
-class ApprovalShown(serializers.Serializer[Any]):
-    """Somebody agreed."""
-
-    by = serializers.CharField()
-    at = serializers.DateTimeField()
-    note = serializers.CharField(allow_blank=True)
-
-
-class EventNamed(serializers.Serializer[Any]):
-    """The event that an act became."""
-
-    stream = serializers.CharField()
-    sequence = serializers.IntegerField()
-
-
-class ProposalShown(serializers.Serializer[Any]):
-    """Somebody asks for an act, and what came of it."""
-
-    id = serializers.IntegerField()
-    act = serializers.CharField()
-    subject = serializers.CharField()
-    payload = serializers.DictField()
-    reason = serializers.CharField()
-    by = serializers.CharField()
-    at = serializers.DateTimeField()
-    state = serializers.ChoiceField(STATES)
-    needs = NeedShown(many=True)
-    approvals = ApprovalShown(many=True)
-    event = EventNamed(allow_null=True)
-    code = serializers.CharField(allow_null=True, help_text="of the rule that refused it")
-    detail = serializers.CharField(allow_null=True)
-    pointer = serializers.CharField(allow_null=True)
-    version = serializers.CharField(help_text="the subject as it stood")
-    expires_at = serializers.DateTimeField()
-    evidence = serializers.DictField(allow_null=True)
-    ended = serializers.DictField(allow_null=True, help_text="by whom, when, with which note")
-
-
-class ProposalPage(serializers.Serializer[Any]):
-    """Proposals, newest first."""
-
-    items = ProposalShown(many=True)
-    next = serializers.CharField(allow_null=True)
-
-
-class FileIn(serializers.Serializer[Any]):
-    """A file to hand in."""
-
-    name = serializers.CharField(max_length=asking.LONGEST_NAME)
-    content = serializers.CharField(help_text=f"base64 of at most {asking.LARGEST_FILE:,} bytes")
-
-
-class EvidenceIn(serializers.Serializer[Any]):
-    """What is handed in with a proposal."""
-
-    reference = serializers.CharField(required=False, max_length=asking.LONGEST_NAME)
-    note = serializers.CharField(required=False, max_length=asking.LONGEST_WORDS)
-    file = FileIn(required=False)
-
-
-class ProposalIn(serializers.Serializer[Any]):
-    """What is asked for."""
-
-    act = serializers.CharField()
-    subject = serializers.CharField(max_length=asking.LONGEST_SUBJECT)
-    payload = serializers.DictField()
-    reason = serializers.CharField(max_length=asking.LONGEST_WORDS)
-    evidence = EvidenceIn(required=False)
-    seen = serializers.CharField(required=False, help_text="the version of the subject that was looked at")
-
-
-class ApprovalIn(serializers.Serializer[Any]):
-    """What is said with an approval."""
-
-    note = serializers.CharField(required=False, max_length=asking.LONGEST_WORDS)
-    seen = serializers.CharField(required=False)
-
-
-class NoteIn(serializers.Serializer[Any]):
-    """What is said with a withdrawal."""
-
-    note = serializers.CharField(required=False, max_length=asking.LONGEST_WORDS)
-
-
-class RefusalIn(serializers.Serializer[Any]):
-    """Why it is refused."""
-
-    note = serializers.CharField(max_length=asking.LONGEST_WORDS)
-
 
 ANSWERS = {
     400: OpenApiResponse(description="not JSON, or a query parameter that cannot be read"),
