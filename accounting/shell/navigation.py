@@ -35,9 +35,6 @@ SECTIONS = (
     Section("jackpots", "Jackpots", "j", "diamond", "jackpots", "Links, their levels, meters and hits", HOUSE),
     Section("payouts", "Payouts", "p", "cash", "payout-search", "What was paid, and how each sum was reached", HOUSE),
     Section(
-        "decisions", "Decisions", "w", "checks", "decisions", "What people ask for, and who must agree", frozenset(ROLES)
-    ),
-    Section(
         "accounting", "Accounting", "a", "report-money", "accounting",
         "Balances by gaming day, liabilities against meters", frozenset({ACCOUNTING, CONTROLLER, AUDITOR}),
     ),
@@ -52,6 +49,9 @@ SECTIONS = (
     Section(
         "people", "People", "o", "users", "people",
         "Who works here: roles, ways in, sessions, tokens", frozenset({AUDITOR, SECURITY}),
+    ),
+    Section(
+        "decisions", "Decisions", "w", "checks", "decisions", "What people ask for, and who must agree", frozenset(ROLES)
     ),
     Section(
         "set-up", "Set-up", "s", "settings", "set-up",
