@@ -1,6 +1,10 @@
 """What a verification finds: how much it looked at, or a difference."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+
+from django.db import Error
 
 
 class Difference(Exception):
@@ -24,6 +28,21 @@ def same(where: str, what: str, expected: object, found: object) -> None:
     """Raise Difference unless what was found is what was expected."""
     if expected != found:
         raise Difference(where, what, expected, found)
+
+
+@contextmanager
+def readable(where: str) -> Iterator[None]:
+    """What is on record and cannot be read or decided again is a difference as well; trouble of the database is not."""
+    try:
+        yield
+    except (Difference, Error, ProcessDied):
+        raise
+    except Exception as error:
+        raise Difference(where, "what is on record", "something that can be decided again", repr(error)) from error
+
+
+class ProcessDied(RuntimeError):
+    """A process ended before its job was done; what it was about to say is not known."""
 
 
 @dataclass(slots=True)

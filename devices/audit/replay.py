@@ -379,8 +379,8 @@ class _Replay:
         same("terms in force", in_force.terms_ids[terms_of.code][terms_of.edition - 1], event.terms_id)
         same("time of the deal", when.dealt_at, event.dealt_at)
         same("moment it counts from", when.counts_at, event.counts_at)
-        same("days of the round", (event.day, event.original), (event.shown_day, event.shown_original))
         self._day(event, dated_day(when.counts_at, zone=in_force.zone, starts=in_force.day_starts, rules=event.rules))
+        same("days of the round", (event.day, event.original), (event.shown_day, event.shown_original))
         encoded = encode(settlement)
         if encoded != event.settlement:
             found = event.settlement or b""

@@ -20,12 +20,10 @@ from typing import Any, Protocol, Self, TypeVar
 import django
 from django.db import connection, connections
 
+from devices.audit.findings import ProcessDied
+
 Result = TypeVar("Result")
 WHERE = ("NAME", "HOST", "PORT", "USER", "PASSWORD")
-
-
-class ProcessDied(RuntimeError):
-    """A process ended before its job was done; what it was about to say is not known."""
 
 
 class Jobs(Protocol):

@@ -20,11 +20,11 @@ from datetime import date
 from django.db import connection, transaction
 
 from accounting.rules.accounts import of_level
-from devices.audit.findings import Counts, Difference, same
+from devices.audit.findings import Counts, Difference, ProcessDied, readable, same
 from devices.audit.inbox_check import verify_inbox
 from devices.audit.projections import Shown, compare_shown, compare_the_rest, shown
 from devices.audit.replay import Range, Replayed, State, Sums, replay_range
-from devices.audit.side_by_side import InThisProcess, Jobs, ProcessDied, in_processes
+from devices.audit.side_by_side import InThisProcess, Jobs, in_processes
 from tables.services import terms
 
 __all__ = ["Counts", "Difference", "ProcessDied", "streams", "verify", "verify_stream"]
@@ -74,8 +74,9 @@ def verify(
         replays = deque(_begin(jobs, stream_id, size) for stream_id in stream_ids)
         while replays:
             snapshot, results = replays.popleft()
-            counts.add(joined(snapshot, _awaited(results, lambda done: advance("events", done))))
-        counts.add(inbox())
+            counts.add(joined(snapshot, _awaited(snapshot.code, results, lambda done: advance("events", done))))
+        with readable("the rest"):
+            counts.add(inbox())
         advance("inbox", 1)
     return counts
 
@@ -91,7 +92,7 @@ def verify_stream(stream_id: int, *, size: int = RANGE) -> Counts:
     """Verify one stream in this process. Difference says where it first differs."""
     terms.forget()
     snapshot, results = _begin(InThisProcess(), stream_id, size)
-    return joined(snapshot, _awaited(results, lambda done: None))
+    return joined(snapshot, _awaited(snapshot.code, results, lambda done: None))
 
 
 Results = deque[Callable[[], Replayed]]
@@ -102,9 +103,10 @@ def _begin(jobs: Jobs, stream_id: int, size: int) -> tuple[Snapshot, Results]:
     return snapshot, deque(jobs.submit(replay_range, part) for part in cut(snapshot, size))
 
 
-def _awaited(results: Results, advance: Callable[[int], None]) -> Iterator[Replayed]:
+def _awaited(code: str, results: Results, advance: Callable[[int], None]) -> Iterator[Replayed]:
     while results:
-        replayed = results.popleft()()
+        with readable(f"stream {code}"):
+            replayed = results.popleft()()
         advance(replayed.sums.counts.events)
         yield replayed
 
@@ -156,7 +158,8 @@ def joined(stream: Snapshot, ranges: Iterable[Replayed]) -> Counts:
         _handed_over(stream, reached, replayed.began)
         reached = replayed.ended
         sums.add(replayed.sums)
-    _compare(stream, reached, sums)
+    with readable(f"stream {stream.code}"):
+        _compare(stream, reached, sums)
     sums.counts.streams = 1
     return sums.counts
 

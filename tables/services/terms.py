@@ -120,7 +120,10 @@ def house_as_known(stream_id: int, at: datetime) -> House:
 
 def changes_of(event: Documented, definitions: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     """The editions of terms, states and membership that an event introduced."""
-    result = msgspec.json.decode(event.result)
+    try:
+        result = msgspec.json.decode(event.result)
+    except msgspec.DecodeError as error:
+        raise ValueError(f"the result of event {event.sequence} ({event.kind}) cannot be read: {error}") from None
     if event.rules == FIRST:
         return first_changes(result, definitions, event.recorded_at.isoformat())
     changes: list[dict[str, Any]] = result.get("changes", [])

@@ -14,6 +14,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 
 from devices import posting
+from devices.audit.findings import readable
 from devices.audit.verification import Counts, streams, verify_stream, verify_the_rest
 from devices.services import directory, inbox, intake
 from devices.services.directory import Caller
@@ -223,7 +224,8 @@ def verify() -> Counts:
     counts = Counts()
     for stream_id, _, _ in streams():
         counts.add(verify_stream(stream_id))
-    counts.add(verify_the_rest())
+    with readable("the rest"):
+        counts.add(verify_the_rest())
     return counts
 
 

@@ -413,6 +413,37 @@ TAMPERING = {
         "UPDATE accounting_document SET result = result || ' '::bytea WHERE stream_id = $stream AND sequence = 0",
         "stream ms-mg01, sequence 0 (ms-mg01): digest of the result in the event:",
     ),
+    "an opening that is no JSON any more": (
+        "UPDATE accounting_document SET result = 'x' WHERE stream_id = $stream AND sequence = 0",
+        "stream ms-mg01: what is on record: expected something that can be decided again, found ValueError"
+        "('the result of event 0 (opened) cannot be read",
+    ),
+    "a paytable that is none any more": (
+        "UPDATE tables_wageredition SET definition = '[]' WHERE code = '3cs-02'",
+        "paytable edition 3cs-02: digest of its definition:",
+    ),
+    "a settlement that is no JSON any more": (
+        "UPDATE tables_round SET settlement = 'x' WHERE reference = 'R-6'",
+        "stream ms-mg01, sequence 5 (MS-102/R-6): settlement:",
+    ),
+    "a hold that is no JSON any more": (
+        "UPDATE tables_hold SET settlement = 'x', seal = sha256(sha256('x') || convert_to(rules || E'\\n' || message_id"
+        " || E'\\n' || (extract(epoch FROM dealt_at) * 1000000)::bigint || E'\\n'"
+        " || (extract(epoch FROM held_at) * 1000000)::bigint || E'\\n' || error, 'UTF8'))",
+        "what is on record: expected something that can be decided again, found DecodeError",
+    ),
+    "an audit record": (
+        "UPDATE accounting_auditrecord SET actor = 'nobody' WHERE id = (SELECT min(id) FROM accounting_auditrecord)",
+        "audit trail: records in their chain:",
+    ),
+    "an audit record taken out": (
+        "DELETE FROM accounting_auditrecord WHERE id = (SELECT min(id) + 1 FROM accounting_auditrecord)",
+        "audit trail: records in their chain:",
+    ),
+    "the last audit record taken out": (
+        "DELETE FROM accounting_auditrecord WHERE id = (SELECT max(id) FROM accounting_auditrecord)",
+        "audit trail: records in their chain:",
+    ),
     "the documents of an opening": (
         "DELETE FROM accounting_document WHERE stream_id = $stream AND sequence = 0",
         "stream ms-mg01, sequence 0 (ms-mg01): documents of the event:",

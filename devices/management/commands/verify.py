@@ -8,6 +8,7 @@ from dataclasses import fields
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand
+from django.db import Error
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -56,8 +57,8 @@ class Command(BaseCommand):
         except Difference as difference:
             self.stderr.write(f"DIFFERENT {difference}")
             sys.exit(1)
-        except ProcessDied as died:
-            self._give_up(f"NOT VERIFIED {died}")
+        except (ProcessDied, Error) as trouble:
+            self._give_up(f"NOT VERIFIED {str(trouble).strip() or repr(trouble)}")
         seconds = time.monotonic() - started
         said = ", ".join(f"{getattr(counts, item.name):,} {item.name}" for item in fields(counts))
         self.stdout.write(f"verified: {said}")
