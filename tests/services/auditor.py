@@ -33,7 +33,7 @@ def chain_holds(stream_id: int, code: str, next_sequence: int, head: bytes) -> N
     previous = bytes(32)
     expected = 0
     for row in rows(
-        """SELECT event.sequence, event.kind, event.subject, gaming_date, recorded_at, rules, received_at, device_id,
+        """SELECT event.sequence, event.kind, event.subject, event.gaming_date, recorded_at, rules, received_at, device_id,
             message_digest, result_digest, previous, hash
         FROM accounting_event event
         LEFT JOIN tables_round round ON event.kind = 'round' AND round.stream_id = event.stream_id
