@@ -10,8 +10,8 @@ from psycopg.sql import SQL
 
 from accounting.services.copying import refused_rows
 from accounting.services.statements import execute
+from devices import collector
 from devices.models import SignificantEvent
-from devices.services import collector
 from tables.services import rounds, terms
 from tables.services.recording import Incoming
 from tables.services.rounds import Batch, StreamHead
