@@ -20,7 +20,7 @@ from accounting.rules.edition import FIRST
 from accounting.rules.events import OPENED, ROUND
 from accounting.rules.gaming_day import gaming_date
 from accounting.rules.moments import instant_nanoseconds
-from accounting.services.statements import execute
+from accounting.statements import execute
 from devices import collector
 from devices.audit.findings import Counts, Difference, same
 from devices.audit.rows import Chunk, Recorded, Row, held_for, hits_of, next_event

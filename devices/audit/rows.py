@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import prefetch_related_objects
 
-from accounting.services.statements import execute
+from accounting.statements import execute
 from jackpot.queries import hits_between
 
 Row = tuple[Any, ...]

@@ -7,7 +7,7 @@ from datetime import datetime
 import psycopg
 from django.db.utils import OperationalError
 
-from accounting.services.statements import execute
+from accounting.statements import execute
 
 TRIES = 5
 FEW = 20  # so many arrivals share one kept plan; more are planned for what they are

@@ -9,7 +9,7 @@ from django.db import DatabaseError, Error, connection, transaction
 from psycopg.sql import SQL
 
 from accounting.services.copying import refused_rows
-from accounting.services.statements import execute
+from accounting.statements import execute
 from devices import collector
 from devices.models import SignificantEvent
 from tables.services import rounds, terms

@@ -15,7 +15,7 @@ from psycopg.errors import QueryCanceled
 from accounting.queries import the_property
 from accounting.rules.gaming_day import began
 from accounting.rules.parameters import BadParameter, Parameters
-from accounting.services.statements import Row, execute
+from accounting.statements import Row, execute
 from tables.models import Payout
 
 COLUMNS = (

@@ -12,7 +12,7 @@ from accounting.rules.acts import ActRefused
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import ledger
 from accounting.services.copying import Copying
-from accounting.services.statements import execute
+from accounting.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
 from tables import models
 from tables.rules import floor

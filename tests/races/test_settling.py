@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection, connections, transaction
 
-from accounting.services import statements
+from accounting import statements
 from devices import tasks
 from devices.audit import verification
 from devices.audit.verification import verify_stream
