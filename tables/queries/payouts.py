@@ -110,7 +110,7 @@ def page(filters: Mapping[str, str], *, limit: int = 100) -> Page:
     given = asked(filters)
     order = ORDERS[given.choice("sort", tuple(ORDERS)) or "newest"]
     where, values = _where(given, order)
-    rows = execute(f"{FIND}{where}{order.clause} LIMIT %s", [*values, limit + 1], prepare=False)
+    rows = execute(f"{FIND}{where}{order.clause} LIMIT %s", [*values, limit + 1])
     return Page(_named(rows[:limit]), _cursor(rows[limit - 1], order) if len(rows) > limit else None)
 
 

@@ -24,7 +24,6 @@ from tables.services.recording import Booking, Incoming, Moments, decode, encode
 from tables.services.rounds import dated
 
 ROUND_ACTS = frozenset({"round.release", "round.correct", "round.void"})
-TABLE_ACTS = frozenset({"table.open", "table.close", "table.terms"})
 
 HELD = """
     SELECT hold.message_id, hold.table_id, hold.reference, message.received_at, message.raw, message.digest,
