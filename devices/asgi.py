@@ -17,11 +17,11 @@ from django.conf import settings
 from django.db import DatabaseError, connections
 
 from devices.gathering import Gatherer
+from devices.intake import directory, inbox, wakes
+from devices.intake.directory import Caller, Directory
+from devices.intake.inbox import ACCEPTED, Arrival, Verdict
 from devices.posting import Answer, Problem, answer, read
 from devices.queries import settlements
-from devices.services import directory, inbox, wakes
-from devices.services.directory import Caller, Directory
-from devices.services.inbox import ACCEPTED, Arrival, Verdict
 from jackpot.bounds import (
     Application,
     Bodies,

@@ -7,7 +7,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from devices.services import directory
+from devices.intake import directory
 
 
 class DeviceKey(BaseAuthentication):

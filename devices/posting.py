@@ -1,6 +1,6 @@
 """Reading a POST of round messages and wording its answer (CONTRACT §5). No database, no framework.
 
-Between the two stands `devices.services.inbox.accept`, which may be handed the messages of many requests at once.
+Between the two stands `devices.intake.inbox.accept`, which may be handed the messages of many requests at once.
 """
 
 from collections.abc import Sequence
@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Any
 
 from devices.bodies import MOST_MESSAGES, elements, strict
-from devices.services.directory import Caller, Directory
-from devices.services.inbox import ACCEPTED, DUPLICATE, Arrival, Verdict
+from devices.intake.directory import Caller, Directory
+from devices.intake.inbox import ACCEPTED, DUPLICATE, Arrival, Verdict
 from tables.rules import door
 from tables.rules.door import Refusal
 

@@ -10,7 +10,7 @@ from celery.signals import worker_ready
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from devices.services import intake
+from devices.intake import settling
 from jackpot.services import listening
 from tables.services import terms
 
@@ -31,8 +31,8 @@ def sweep() -> int:
     """
 
     def look() -> list[int]:
-        intake.beat("sweep", timezone.now())
-        return intake.streams_waiting()
+        settling.beat("sweep", timezone.now())
+        return settling.streams_waiting()
 
     dealt_with, errors = 0, []
     for stream in _safely(look):
@@ -49,7 +49,7 @@ def empty(stream_id: int, *, clock: Callable[[], datetime]) -> int:
     """Settle batch after batch until the stream's queue is empty, telling whoever listens after each commit."""
     dealt_with = 0
     while True:
-        taken = intake.settle_next(stream_id, clock=clock)
+        taken = settling.settle_next(stream_id, clock=clock)
         if taken.batch.settled or taken.batch.held:
             dealt_with += taken.batch.settled + taken.batch.held
             listening.tell(stream_id, taken.batch.last_sequence)

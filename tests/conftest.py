@@ -57,7 +57,7 @@ def django_db_setup(django_db_setup: None) -> None:
 def _nothing_kept() -> Iterator[None]:
     """What processes keep between requests (terms, directory of devices) does not pass from one test to the next."""
     yield
-    for name in ("devices.services.directory", "tables.services.terms"):
+    for name in ("devices.intake.directory", "tables.services.terms"):
         if (module := sys.modules.get(name)) is not None:
             module.forget()
 
@@ -67,9 +67,9 @@ def settle() -> Callable[[], int]:
     """Empties every queue here and now, as a settling worker would; the number of messages dealt with."""
     from django.utils import timezone
 
-    from devices.services import intake
+    from devices.intake import settling
 
-    return lambda: intake.drain(clock=timezone.now)
+    return lambda: settling.drain(clock=timezone.now)
 
 
 def service_environment(*, demo: bool = True) -> dict[str, str]:

@@ -20,7 +20,7 @@ from psycopg.errors import NumericValueOutOfRange, error_from_result
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGconn, PGresult
 
-from accounting.services.statements import execute
+from accounting.statements import execute
 
 Row = tuple[Any, ...]
 Result = TypeVar("Result")

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from datetime import date, timedelta
 
 from accounting.models import GamingDay
-from accounting.services.statements import execute
+from accounting.statements import execute
 
 # Django offers no FOR SHARE: settling streams must not wait for each other, only for a close (FOR UPDATE). The days come
 # first, as they do for whoever closes one.

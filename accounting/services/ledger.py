@@ -19,7 +19,7 @@ from accounting.rules.events import OPENED
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
 from accounting.services.copying import Copying
-from accounting.services.statements import execute
+from accounting.statements import execute
 
 
 class UnknownAccount(LookupError):

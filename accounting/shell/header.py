@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.functional import SimpleLazyObject
 
 from accounting import queries
-from accounting.rules.gaming_day import began, gaming_date
+from accounting.rules.gaming_day import gaming_date
 from accounting.rules.roles import ROLES, in_order
 from accounting.shell.navigation import SECTIONS, home, may_use
 from accounting.shell.pages import roles_of
@@ -77,13 +77,6 @@ class Header:
         if self.property is None:
             return None
         return gaming_date(self.now, zone=ZoneInfo(self.zone), starts=self.property.gaming_day_starts)
-
-
-def day_began(at: datetime) -> datetime:
-    """When the gaming day of an instant began. Raises NoProperty before a floor was loaded."""
-    house = queries.the_property()
-    zone, starts = ZoneInfo(house.time_zone), house.gaming_day_starts
-    return began(gaming_date(at, zone=zone, starts=starts), zone=zone, starts=starts)
 
 
 def header(request: HttpRequest) -> dict[str, Any]:

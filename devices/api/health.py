@@ -21,7 +21,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from devices import queries
-from devices.services import directory
+from devices.intake import directory
 
 SILENT_SECONDS = 10.0
 

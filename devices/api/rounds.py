@@ -17,8 +17,8 @@ from accounting.queries import events_page, stream_exists
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter, Parameters
 from devices import posting, queries
-from devices.services import directory, inbox, wakes
-from devices.services.directory import Caller
+from devices.intake import directory, inbox, wakes
+from devices.intake.directory import Caller
 
 MOST = 1_000
 USUAL = 100

@@ -21,11 +21,11 @@ from accounting.rules.events import OPENED, ROUND
 from accounting.rules.gaming_day import dated as dated_day
 from accounting.rules.gaming_day import gaming_date
 from accounting.rules.moments import instant_nanoseconds
-from accounting.services.statements import execute
+from accounting.statements import execute
+from devices import collector
 from devices.audit.findings import Counts, Difference, same
 from devices.audit.rows import Chunk, Recorded, Row, held_for, hits_of, next_event
 from devices.bodies import strict
-from devices.services import collector
 from jackpot.queries import award_row
 from jackpot.rules.decision import Act, Decision, act_of
 from jackpot.rules.meter import Meter

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import prefetch_related_objects
 
-from accounting.services.statements import execute
+from accounting.statements import execute
 from jackpot.queries import hits_between
 
 Row = tuple[Any, ...]
@@ -96,9 +96,9 @@ class Chunk:
 
     def __init__(self, stream_id: int, first: int, last: int) -> None:
         span = [stream_id, first, last]
-        self.events = execute(EVENTS, span, prepare=False)
-        self.transfers = InOrder(execute(TRANSFERS, span, prepare=False))
-        self.payouts = InOrder(execute(PAYOUTS, span, prepare=False))
+        self.events = execute(EVENTS, span)
+        self.transfers = InOrder(execute(TRANSFERS, span))
+        self.payouts = InOrder(execute(PAYOUTS, span))
 
 
 def hits_of(stream_id: int, first: int, last: int) -> dict[int, list[Any]]:

@@ -23,16 +23,6 @@ def card(name: str) -> int:
     return NAMES.index(name)
 
 
-def rank_of(number: int) -> int:
-    """0 for a deuce up to 12 for an ace."""
-    return number >> 2
-
-
-def suit_of(number: int) -> int:
-    """0 to 3 for clubs, diamonds, hearts, spades."""
-    return number & 3
-
-
 class Deck:
     """Fifty-two cards with one colour of back; every shuffle starts from how the last round left them."""
 

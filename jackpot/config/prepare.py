@@ -44,7 +44,7 @@ def main(argv: list[str]) -> int:
         print(one_line(refused), file=sys.stderr)
         return 1
     if settings.DEMO:
-        demo = {"base_url": wanted.base_url, **import_string("devices.services.demo.ensure")()}
+        demo = {"base_url": wanted.base_url, **import_string("devices.demo.ensure")()}
         write_private(settings.DATA.demo, json.dumps(demo, indent=1))
     else:
         import_string("accounting.people.services.demo.retire")(at=timezone.now())

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from accounting.services.statements import execute
+from accounting.statements import execute
 from jackpot.models import Hit, HitStep, Link
 from jackpot.rules.meter import Meter
 

@@ -7,7 +7,7 @@ import msgspec
 from django.db import connection
 
 from accounting.queries import event_shown, transfers_of
-from accounting.services.statements import execute
+from accounting.statements import execute
 from jackpot.queries import edition_of, hit_and_the_one_before, link_definition
 from jackpot.rules.meter import MILLION
 from tables.models import Payout

@@ -15,7 +15,7 @@ from psycopg.errors import QueryCanceled
 from accounting.queries import the_property
 from accounting.rules.gaming_day import began
 from accounting.rules.parameters import BadParameter, Parameters
-from accounting.services.statements import Row, execute
+from accounting.statements import Row, execute
 from tables.models import Payout
 
 COLUMNS = (
@@ -110,7 +110,7 @@ def page(filters: Mapping[str, str], *, limit: int = 100) -> Page:
     given = asked(filters)
     order = ORDERS[given.choice("sort", tuple(ORDERS)) or "newest"]
     where, values = _where(given, order)
-    rows = execute(f"{FIND}{where}{order.clause} LIMIT %s", [*values, limit + 1], prepare=False)
+    rows = execute(f"{FIND}{where}{order.clause} LIMIT %s", [*values, limit + 1])
     return Page(_named(rows[:limit]), _cursor(rows[limit - 1], order) if len(rows) > limit else None)
 
 

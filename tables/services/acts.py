@@ -12,7 +12,7 @@ from accounting.rules.acts import ActRefused
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import ledger
 from accounting.services.copying import Copying
-from accounting.services.statements import execute
+from accounting.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
 from tables import models
 from tables.rules import floor
@@ -24,7 +24,6 @@ from tables.services.recording import Booking, Incoming, Moments, decode, encode
 from tables.services.rounds import dated
 
 ROUND_ACTS = frozenset({"round.release", "round.correct", "round.void"})
-TABLE_ACTS = frozenset({"table.open", "table.close", "table.terms"})
 
 HELD = """
     SELECT hold.message_id, hold.table_id, hold.reference, message.received_at, message.raw, message.digest,

@@ -12,7 +12,7 @@ from django.db import connections
 from django.test import Client, override_settings
 from django.utils import timezone
 
-from devices.services import intake
+from devices.intake import settling
 from tests.api.conftest import Api
 from tests.services.fixtures import Databases
 from tests.services.house import House, run
@@ -20,7 +20,7 @@ from tests.services.house import House, run
 
 def test_health_needs_no_key_and_counts_what_waits(api: Api) -> None:
     api.settle()
-    intake.beat("sweep", timezone.now())
+    settling.beat("sweep", timezone.now())
     answer = httpx.get(f"{api.url}/api/v1/health", trust_env=False)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
@@ -37,7 +37,7 @@ def test_health_needs_no_key_and_counts_what_waits(api: Api) -> None:
 
 def test_a_silent_worker_is_told_while_rounds_are_still_accepted(api: Api) -> None:
     """Accepting does not need a worker: 200, and the status says what is missing."""
-    intake.beat("sweep", timezone.now() - timedelta(seconds=60))
+    settling.beat("sweep", timezone.now() - timedelta(seconds=60))
     answer = api.client.get("/api/v1/health")
     assert (answer.status_code, answer.json()["status"], answer.json()["settling"]) == (
         200,
@@ -96,7 +96,7 @@ def test_metrics_are_not_for_the_world(headers: dict[str, str], api: Api) -> Non
 
 
 def test_keys_are_honoured_in_demo_mode_only(api: Api) -> None:
-    from devices.services import directory
+    from devices.intake import directory
 
     cache.clear()
     with override_settings(DEMO=False):

@@ -24,8 +24,8 @@ from accounting.people.services import accounts, tokens
 from accounting.people.services.acting import Actor
 from accounting.rules.roles import ROLES
 from accounting.shell.pages import roles_of
+from devices import demo
 from devices.models import Device
-from devices.services import demo
 from tests.api.conftest import Api
 from tests.api.test_access import READING
 from tests.conftest import ROOT, service_environment, serving
@@ -240,7 +240,7 @@ def test_a_command_that_is_refused_says_what_was_wrong_and_does_nothing(
 
 
 def test_a_device_s_key_is_renewed_and_withdrawn(house: House, client: Any) -> None:
-    from devices.services import directory
+    from devices.intake import directory
 
     def status(key: str) -> int:
         directory.forget()

@@ -14,7 +14,7 @@ import pytest
 from django.test import Client
 
 from devices.asgi import Posting
-from devices.services import directory
+from devices.intake import directory
 from tests.api.conftest import Api, reference
 from tests.services.house import ALONE, LINKED, NEIGHBOUR, TWIN, Message, rows, seat, value
 
@@ -358,7 +358,7 @@ def test_a_reference_of_any_signs_is_kept_and_found(api: Api) -> None:
 def test_no_post_reads_the_database_in_the_event_loop(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept of tables and devices grows old between two looks at the clock: it is then read aside, never here."""
     clock = itertools.count(1_000.0, 0.6)
-    monkeypatch.setattr("devices.services.directory.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("devices.intake.directory.time.monotonic", lambda: next(clock))
     read_in: list[str] = []
     real = directory._read
 

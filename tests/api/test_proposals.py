@@ -17,7 +17,7 @@ from accounting.office import registry
 from accounting.office.models import Proposal, TierEdition
 from accounting.office.services import proposals
 from accounting.rules.roles import ROLES
-from devices.services import demo
+from devices import demo
 from tests.services.desk import ACTS, GRANT, RENAME, asking, the_name
 from tests.services.house import House
 

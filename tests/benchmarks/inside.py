@@ -19,7 +19,7 @@ from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from devices import posting  # noqa: E402
-from devices.services import directory, inbox, intake  # noqa: E402
+from devices.intake import directory, inbox, settling  # noqa: E402
 from tests.benchmarks.clients import percentile  # noqa: E402
 from tests.benchmarks.stopwatch import Stopwatch  # noqa: E402
 
@@ -76,18 +76,18 @@ def accept(file: str, batch: int = 1_000) -> dict[str, Any]:
 
 
 @measure
-def drain(split: bool = False, limit: int = intake.BATCH, most: int | None = None) -> dict[str, Any]:
+def drain(split: bool = False, limit: int = settling.BATCH, most: int | None = None) -> dict[str, Any]:
     """Settle everything that waits; with `split`, where the time goes (which costs some itself)."""
     watch = Stopwatch()
     if split:
         _split(watch)
-    intake.streams_waiting()  # the connection is open and the terms' code is imported
+    settling.streams_waiting()  # the connection is open and the terms' code is imported
     used = Used()
     messages = 0
-    while streams := intake.streams_waiting():
+    while streams := settling.streams_waiting():
         before = messages
         for stream_id in streams:
-            batch = intake.settle_next(stream_id, clock=timezone.now, limit=limit).batch
+            batch = settling.settle_next(stream_id, clock=timezone.now, limit=limit).batch
             messages += batch.settled + batch.held
         if messages == before:
             time.sleep(0.001)  # other workers are at all of them
@@ -103,8 +103,8 @@ def _split(watch: Stopwatch) -> None:
     from tables.services import rounds
     from tables.services.recording import Recorder
 
-    watch.watch("take the batch", intake, "_settle")
-    watch.watch("attempt", intake, "_attempt")
+    watch.watch("take the batch", settling, "_settle")
+    watch.watch("attempt", settling, "_attempt")
     watch.watch("decode", rounds._Settling, "prepare")
     watch.watch("rules", deciding, "settle")
     watch.watch("rules", books, "posting")
@@ -134,7 +134,7 @@ def one_by_one(file: str) -> dict[str, Any]:
             post = posting.read(body.rstrip(), caller, known, timezone.now())
             assert isinstance(post, posting.Post), post
             inbox.accept(post.arrivals)
-            intake.settle_next(post.arrivals[0].stream_id, clock=timezone.now)
+            settling.settle_next(post.arrivals[0].stream_id, clock=timezone.now)
             took.append(time.perf_counter() - began)
     return {
         "messages": len(took),

@@ -20,7 +20,7 @@ def main() -> None:
     django.setup()
     from django.utils import timezone
 
-    from devices.services import intake
+    from devices.intake import settling
 
     stream, limit = int(sys.argv[1]), int(sys.argv[2])
     done: Counter[str] = Counter()
@@ -30,7 +30,7 @@ def main() -> None:
             if not sys.stdin.readline():
                 break
             print(json.dumps(done), flush=True)
-        taken = intake.settle_next(stream, clock=timezone.now, limit=limit)
+        taken = settling.settle_next(stream, clock=timezone.now, limit=limit)
         done["busy"] += taken.busy
         done["batches"] += bool(taken.batch.settled)
         done["settled"] += taken.batch.settled

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from devices.services import intake
+from devices.intake import settling
 from tables.services import rounds
 from tests.conftest import ROOT, running, service_environment
 from tests.faults.poisoned import DEAD
@@ -99,7 +99,7 @@ def test_a_clock_that_jumps_back_and_forth_between_batches_changes_no_order(busy
     for number, jump in enumerate(jumps):
         # Receipt and settling are dated by the clock as it then is; the deal by the table's own.
         busy_house.post(royal(f"R-{number}-won"), message(f"R-{number}"), at=RECEIVED + jump)
-        taken = intake.settle_next(House.stream(LINK), clock=lambda jump=jump: RECEIVED + jump)  # type: ignore[misc]
+        taken = settling.settle_next(House.stream(LINK), clock=lambda jump=jump: RECEIVED + jump)  # type: ignore[misc]
         assert taken.batch.settled == 2
     assert busy_house.order() == [sent["round"] for sent in busy_house.posted]
     recorded = [at for (at,) in rows("SELECT recorded_at FROM accounting_event WHERE sequence > 0 ORDER BY sequence")]

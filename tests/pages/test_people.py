@@ -269,7 +269,7 @@ def test_wrong_passwords_are_counted_for_the_account_whatever_its_case(house: Ho
 
 
 def test_demo_people_sign_in_to_a_demo_only(house: House) -> None:
-    from devices.services import demo
+    from devices import demo
 
     with override_settings(DEMO=True):
         made = demo.ensure()["people"]
@@ -293,7 +293,7 @@ def test_a_start_without_demo_mode_shuts_the_demo_s_people_out(house: House) -> 
     from django.utils import timezone
 
     from accounting.people.services import demo as people
-    from devices.services import demo
+    from devices import demo
 
     made = demo.ensure()["people"]
     person("maria", SUPERVISOR)

@@ -15,8 +15,8 @@ import pytest
 from django.db import transaction
 
 from accounting.services import ledger
-from devices.services import intake
-from devices.services.intake import Taken
+from devices.intake import settling
+from devices.intake.settling import Taken
 from jackpot.services import links
 from tables.services import floors, rounds
 from tests.races.test_settling import closing
@@ -59,7 +59,7 @@ class Doing:
 
 
 def settle(house: House) -> Taken:
-    return intake.settle_next(house.stream(LINK), clock=lambda: RECEIVED)
+    return settling.settle_next(house.stream(LINK), clock=lambda: RECEIVED)
 
 
 @contextmanager
@@ -166,7 +166,7 @@ def test_nothing_changes_a_stream_between_the_lock_and_the_commit(
 ) -> None:
     """Somebody takes the stream between a worker's attempt and its batch: the worker leaves it to them, without waiting."""
     busy_house.post(message("R-1"))
-    real = intake._attempt
+    real = settling._attempt
 
     def attempt(stream_id: int) -> int | None:
         tries = real(stream_id)
@@ -175,7 +175,7 @@ def test_nothing_changes_a_stream_between_the_lock_and_the_commit(
 
     held = holding(lambda: ledger.lock_stream(busy_house.stream(LINK)))
     with monkeypatch.context() as patched:
-        patched.setattr(intake, "_attempt", attempt)
+        patched.setattr(settling, "_attempt", attempt)
         worker = Doing(lambda: settle(busy_house))
         waited = worker.waits()
         held.__exit__(None, None, None)
@@ -191,7 +191,7 @@ def test_a_second_worker_says_busy_and_counts_nothing(
 ) -> None:
     """Two tries without an end are a suspicion: those of others who only found somebody at work are none."""
     busy_house.post(royal("R-1"), message("R-2"))
-    module, name = (intake, "_settle") if place == "before its batch" else (rounds, "settle_batch")
+    module, name = (settling, "_settle") if place == "before its batch" else (rounds, "settle_batch")
     with stopped_before(monkeypatch, module, name, lambda: settle(busy_house)) as first:
         for _ in range(5):
             second = Doing(lambda: settle(busy_house))
@@ -219,6 +219,8 @@ def test_tries_are_not_counted_while_somebody_else_holds_the_stream(busy_house: 
 def test_other_streams_are_held_by_none_of_it(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     busy_house.post(message("R-1"), message("R-1", table="VIP 7/a é"))
     with stopped_before(monkeypatch, rounds, "settle_batch", lambda: settle(busy_house)) as batch:
-        other = Doing(lambda: intake.settle_next(busy_house.stream("VIP 7/a é"), clock=lambda: RECEIVED).batch.settled)
+        other = Doing(
+            lambda: settling.settle_next(busy_house.stream("VIP 7/a é"), clock=lambda: RECEIVED).batch.settled
+        )
         assert other.done() == 1
     assert batch.done().batch.settled == 1

@@ -16,11 +16,11 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection, connections, transaction
 
-from accounting.services import statements
+from accounting import statements
 from devices import tasks
 from devices.audit import verification
 from devices.audit.verification import verify_stream
-from devices.services import inbox, intake
+from devices.intake import inbox, settling
 from devices.simulator.floor import FIRST_DEAL, Play
 from devices.simulator.irregularities import Rates
 from jackpot.services import listening
@@ -78,11 +78,11 @@ def workers(count: int, *, limit: int = 25) -> Iterator[Counter[int]]:
         while True:
             over = stop.is_set()
             worked = 0
-            for stream in intake.streams_waiting():
-                taken = intake.settle_next(stream, clock=lambda: LAST, limit=limit)
+            for stream in settling.streams_waiting():
+                taken = settling.settle_next(stream, clock=lambda: LAST, limit=limit)
                 worked += taken.batch.settled + taken.batch.held
             done[number] += worked
-            if over and not intake.streams_waiting():
+            if over and not settling.streams_waiting():
                 return
             if not worked:
                 time.sleep(0.002)
@@ -238,7 +238,7 @@ def test_a_post_that_commits_late_is_not_swept_away_with_those_that_overtook_it(
     for number in range(others):
         busy_house.post(message(f"fast-{number}"))
     monkeypatch.setattr(rounds, "settle_batch", settle_batch)
-    taken = intake.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED)
+    taken = settling.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED)
     gateway.join(60)
     monkeypatch.undo()
     assert taken.batch.settled == others
@@ -410,7 +410,7 @@ def test_workers_of_different_streams_share_an_open_day(busy_house: House, monke
 
     monkeypatch.setattr(rounds, "settle_batch", together)
     streams = [House.stream("ms-mg01"), House.stream("twin")]
-    taken = at_once(2, lambda number: intake.settle_next(streams[number], clock=lambda: RECEIVED))
+    taken = at_once(2, lambda number: settling.settle_next(streams[number], clock=lambda: RECEIVED))
     assert [each.batch.settled for each in taken] == [1, 1]
 
 
@@ -421,8 +421,8 @@ def test_a_new_day_is_opened_once_by_whoever_comes_first(busy_house: House) -> N
             *(message(f"D-{day}", table=table, dealt_at=f"2026-11-{day}T21:00:00-05:00") for day in range(10, 28)),
             at=RECEIVED,
         )
-    streams = intake.streams_waiting()
-    taken = at_once(3, lambda number: intake.settle_next(streams[number], clock=lambda: RECEIVED))
+    streams = settling.streams_waiting()
+    taken = at_once(3, lambda number: settling.settle_next(streams[number], clock=lambda: RECEIVED))
     assert [each.batch.settled for each in taken] == [18, 18, 18]
     assert value("SELECT count(*) FROM accounting_gamingday WHERE date BETWEEN '2026-11-10' AND '2026-11-27'") == 18
     auditor.everything_agrees()
@@ -458,19 +458,19 @@ def test_a_lock_that_cannot_be_given_back_ends_with_its_session(
     real = statements.execute
 
     def failing(statement: Any, *values: Any, **more: Any) -> Any:
-        if statement == intake.OVER:
+        if statement == settling.OVER:
             if fault == "refused":
                 raise OperationalError("canceling statement due to user request")
             return [(False,)]  # a pooler has handed us another session, which never had it
         return real(statement, *values, **more)
 
     with monkeypatch.context() as broken:
-        broken.setattr(intake, "execute", failing)
-        assert intake.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED).batch.settled == 1
+        broken.setattr(settling, "execute", failing)
+        assert settling.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED).batch.settled == 1
     assert nobody_holds_one()
     assert value("SELECT pg_backend_pid()") != backend
     busy_house.post(message("R-2"))
-    taken = at_once(1, lambda _: intake.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED))
+    taken = at_once(1, lambda _: settling.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED))
     assert [each.batch.settled for each in taken] == [1]
 
 

@@ -12,9 +12,9 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
+from devices import demo
 from devices.audit.inbox_check import verify_inbox
 from devices.audit.verification import streams, verify_stream
-from devices.services import demo
 from devices.simulator import rig
 from devices.simulator.gateway import Weather
 from devices.simulator.irregularities import Rates

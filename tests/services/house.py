@@ -16,9 +16,9 @@ from django.db import DatabaseError, connection, transaction
 from devices import posting
 from devices.audit.findings import readable
 from devices.audit.verification import Counts, streams, verify_stream, verify_the_rest
-from devices.services import directory, inbox, intake
-from devices.services.directory import Caller
-from devices.services.inbox import Verdict
+from devices.intake import directory, inbox, settling
+from devices.intake.directory import Caller
+from devices.intake.inbox import Verdict
 from jackpot.rules.decision import Act
 from jackpot.services import acts as jackpot_acts
 from tables.services import acts as table_acts
@@ -255,7 +255,7 @@ class House:
 
     def settle(self, at: datetime | None = None) -> int:
         """Empty every queue."""
-        return intake.drain(clock=lambda: at or self.now)
+        return settling.drain(clock=lambda: at or self.now)
 
     def play(self, *messages: Message, at: datetime | None = None) -> list[Message]:
         """Post and settle; the settlements in the order of the messages."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from accounting.queries import trial_balance
-from devices.services import intake
+from devices.intake import settling
 from devices.simulator import rig
 from devices.simulator.floor import FIRST_DEAL, Play
 from devices.simulator.irregularities import Rates
@@ -43,8 +43,8 @@ def test_the_books_agree_after_random_play(seed: int, busy_house: House) -> None
         busy_house.post(*messages[:size], at=last)
         del messages[:size]
         if rng.random() < 0.5:
-            for stream in intake.streams_waiting():
-                intake.settle_next(stream, clock=lambda: last, limit=rng.choice((1, 3, 25, 1_000)))
+            for stream in settling.streams_waiting():
+                settling.settle_next(stream, clock=lambda: last, limit=rng.choice((1, 3, 25, 1_000)))
     busy_house.settle(last)
     auditor.everything_agrees()
     outcomes = Counter(dict(rows("SELECT outcome, count(*) FROM tables_round GROUP BY outcome")))
@@ -95,7 +95,7 @@ def test_the_same_rounds_in_other_posts_and_batches_come_to_the_same_record(busy
     empty_the_house()
     for sent in messages:
         busy_house.post(sent, at=last)
-    while any(intake.settle_next(stream, clock=lambda: last, limit=7).more for stream in intake.streams_waiting()):
+    while any(settling.settle_next(stream, clock=lambda: last, limit=7).more for stream in settling.streams_waiting()):
         pass
     busy_house.settle(last)
     assert record() == at_once

@@ -12,7 +12,7 @@ from django.db import DataError, IntegrityError, OperationalError, connection, t
 from psycopg.sql import SQL
 
 from accounting.services.copying import Copying, Row, RowsAstray
-from accounting.services.statements import execute
+from accounting.statements import execute
 from tests.services.house import House, value
 
 COLUMNS = {"number": "int8", "words": "bytea"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import DatabaseError
 
-from devices.services import intake
+from devices.intake import settling
 from tests.services import auditor
 from tests.services.house import RECEIVED, House, message, rows, royal, run, value
 
@@ -41,7 +41,7 @@ def test_what_no_message_could_have_got_wrong_stops_the_stream(change: str, busy
     busy_house.post(message("R-0"), royal("R-1"), royal("R-2"), message("R-3"))
     for _ in range(6):
         with pytest.raises(DatabaseError):
-            intake.settle_next(busy_house.stream(LINK), clock=lambda: RECEIVED)
+            settling.settle_next(busy_house.stream(LINK), clock=lambda: RECEIVED)
     assert (busy_house.waiting(), busy_house.order()) == (4, [])
     assert value("SELECT count(*) FROM tables_hold") == 0
     assert value("SELECT attempts FROM devices_attempt") == 0

@@ -13,9 +13,9 @@ import pytest
 from django.db import DatabaseError, connections
 
 from devices import posting
-from devices.services import directory, inbox
-from devices.services.directory import Caller
-from devices.services.inbox import Arrival, Verdict
+from devices.intake import directory, inbox
+from devices.intake.directory import Caller
+from devices.intake.inbox import Arrival, Verdict
 from tests.services import auditor
 from tests.services.house import (
     ALONE,

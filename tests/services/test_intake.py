@@ -11,7 +11,7 @@ from django.db import connections, transaction
 from accounting.services.copying import RowsAstray
 from devices import queries
 from devices.audit.inbox_check import verify_inbox
-from devices.services import intake
+from devices.intake import settling
 from tests.services import auditor
 from tests.services.house import (
     ALONE,
@@ -31,8 +31,8 @@ from tests.services.house import (
 )
 
 
-def settle_next(house: House, stream: str = "ms-mg01", limit: int = 1_000) -> intake.Taken:
-    return intake.settle_next(house.stream(stream), clock=lambda: RECEIVED, limit=limit)
+def settle_next(house: House, stream: str = "ms-mg01", limit: int = 1_000) -> settling.Taken:
+    return settling.settle_next(house.stream(stream), clock=lambda: RECEIVED, limit=limit)
 
 
 def test_rounds_of_a_link_are_ordered_by_receipt_and_index_over_all_its_tables(house: House) -> None:
@@ -209,7 +209,7 @@ def test_streams_that_wait_longest_come_first(house: House) -> None:
     house.post(message("R-1", table=ALONE))
     house.post(message("R-1", table=TWIN), message("R-1"))
     house.post(message("R-2", table=ALONE))
-    waiting = intake.streams_waiting()
+    waiting = settling.streams_waiting()
     assert waiting[0] == house.stream(ALONE)
     assert set(waiting) == {house.stream(code) for code in (ALONE, "twin", "ms-mg01")}
 
@@ -251,7 +251,7 @@ def test_a_stream_in_other_hands_is_left_to_them(busy_house: House) -> None:
     thread = threading.Thread(target=another_worker)
     thread.start()
     assert locked.wait(60)
-    taken = intake.settle_next(stream_id, clock=lambda: RECEIVED)
+    taken = settling.settle_next(stream_id, clock=lambda: RECEIVED)
     assert (taken.busy, taken.batch.settled, busy_house.waiting()) == (True, 0, 1)
     assert busy_house.settle() == 0, "a drain must end although a queue is in other hands"
     done.set()
@@ -320,7 +320,7 @@ def test_a_message_whose_table_has_gone_to_another_stream_is_settled_there(limit
     """Accepted while the table moved, it lies in the old queue: it goes on to the new one, in its order, and is not held."""
     house.post(message("T-1", table=TWIN), plain("N-1"), plain("N-2"), message("T-2", table=TWIN))
     wrong = misplace("N-%", "twin")
-    while intake.settle_next(wrong, clock=lambda: house.now, limit=limit).more:
+    while settling.settle_next(wrong, clock=lambda: house.now, limit=limit).more:
         pass
     assert house.order("twin") == ["T-1", "T-2"]
     places = rows(
@@ -358,7 +358,7 @@ def test_a_message_of_a_table_that_is_nowhere_stops_its_stream(busy_house: House
     run("UPDATE tables_table SET id = 999 WHERE code = %s", NEIGHBOUR)
     run("UPDATE accounting_stream SET terms_version = terms_version + 1")
     for _ in range(5):
-        with pytest.raises(intake.TableAstray):
+        with pytest.raises(settling.TableAstray):
             settle_next(busy_house)
     assert (busy_house.waiting(), value("SELECT count(*) FROM tables_hold")) == (2, 0)
     assert "1 messages of tables that are not on this stream" in value("SELECT reason FROM devices_stoppage")

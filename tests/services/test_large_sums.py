@@ -7,8 +7,8 @@ from hashlib import sha256
 
 from accounting.queries import trial_balance
 from devices.bodies import strict
-from devices.services import inbox
-from devices.services.inbox import Arrival
+from devices.intake import inbox
+from devices.intake.inbox import Arrival
 from jackpot.queries import link_states
 from tests.services.house import LINKED, RECEIVED, House, Message, message, royal, run, seat, value, verify
 

@@ -145,7 +145,7 @@ def test_a_table_that_joins_a_busy_link_is_settled_with_it(house: House) -> None
 
 def forget_only_the_directory() -> None:
     """A second later in the web process; the settling worker is not told."""
-    from devices.services import directory
+    from devices.intake import directory
 
     directory.forget()
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.db import OperationalError, connection
 
-from devices.services import intake
+from devices.intake import settling
 from tables.rules import books
 from tables.rules.message import RoundMessage
 from tables.rules.mississippi_stud import MississippiStud
@@ -51,7 +51,7 @@ def test_a_round_that_crashes_its_game_is_held_with_the_error_and_the_rest_flows
     good = [two_hits("R-1"), royal("R-3", table=NEIGHBOUR), message("R-4")]
     bad = royal("R-2")
     busy_house.post(good[0], bad, *good[1:])
-    taken = intake.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED)
+    taken = settling.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED)
     assert (taken.batch.settled, taken.batch.held, taken.batch.hits) == (3, 1, 3)
     assert busy_house.order() == ["R-1", "R-3", "R-4"]
     assert [sequence for (sequence,) in rows("SELECT sequence FROM tables_round ORDER BY 1")] == [1, 2, 3]
@@ -122,13 +122,13 @@ def test_a_batch_that_the_database_refuses_is_halved_until_the_message_stands_al
     busy_house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes: list[int] = []
-    real = intake._settle
+    real = settling._settle
 
-    def watched(stream_id: int, size: int, **more: Any) -> intake.Taken:
+    def watched(stream_id: int, size: int, **more: Any) -> settling.Taken:
         sizes.append(size)
         return real(stream_id, size, **more)
 
-    monkeypatch.setattr(intake, "_settle", watched)
+    monkeypatch.setattr(settling, "_settle", watched)
     good = [royal(f"R-{number}") for number in range(6)]
     busy_house.post(*good[:4], too_much("R-X"), *good[4:])
     busy_house.settle()
@@ -218,7 +218,7 @@ def front(house: House, attempts: int) -> None:
 def test_after_two_deaths_the_same_front_is_tried_in_halves(attempts: int, settled: int, house: House) -> None:
     house.post(*(message(f"R-{number}") for number in range(8)))
     front(house, attempts)
-    taken = intake.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED)
+    taken = settling.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED)
     assert (taken.batch.settled, taken.batch.held) == (settled, 0)
     assert house.waiting() == 8 - settled
     assert house.settle() == 8 - settled
@@ -228,7 +228,7 @@ def test_after_two_deaths_the_same_front_is_tried_in_halves(attempts: int, settl
 def test_who_died_alone_is_held(house: House) -> None:
     house.post(*(message(f"R-{number}") for number in range(8)))
     front(house, 5)
-    taken = intake.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED)
+    taken = settling.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED)
     assert (taken.batch.settled, taken.batch.held) == (0, 1)
     assert rows("SELECT reference, error FROM tables_hold") == [
         ("R-0", "tried 5 times and never finished, at last alone")
@@ -242,7 +242,7 @@ def test_attempts_at_another_front_are_no_suspicion(house: House) -> None:
     front(house, 9)
     run("UPDATE devices_attempt SET receipt = receipt - 1")
     house.post(message("R-1"))
-    assert intake.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED).batch.settled == 2
+    assert settling.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED).batch.settled == 2
 
 
 def test_the_attempt_is_on_record_before_the_batch_is_tried(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ from django.db import DatabaseError, IntegrityError, ProgrammingError
 from django.test import Client
 
 from accounting.services.ledger import UnknownAccount
-from devices.services import intake
+from devices.intake import settling
 from jackpot.services.meters import LinkMeters
 from tables.rules import books
 from tables.services import rounds, terms
@@ -31,13 +31,13 @@ def stands_still(house: House, error: type[Exception], why: str, *, times: int =
     before = house.waiting(), house.order()
     for _ in range(times):
         with pytest.raises(error):
-            intake.settle_next(house.stream(LINK), clock=lambda: RECEIVED)
+            settling.settle_next(house.stream(LINK), clock=lambda: RECEIVED)
     assert (house.waiting(), house.order()) == before
     assert value("SELECT count(*) FROM tables_hold") == 0
     assert value("SELECT coalesce(max(attempts), 0) FROM devices_attempt") == 0
     ((stream, reason),) = stopped()
     assert (stream, why in reason) == (LINK, True), reason
-    intake.beat("sweep", RECEIVED)
+    settling.beat("sweep", RECEIVED)
     body = Client().get("/api/v1/health").json()
     assert [(each["stream"], each["reason"]) for each in body["stopped"]] == [(LINK, reason)]
     run("UPDATE devices_heartbeat SET seen_at = now()")
@@ -79,7 +79,7 @@ def test_a_column_that_is_missing(table: str, column: str, busy_house: House) ->
     with column_gone(table, column):
         for _ in range(8):
             with pytest.raises(ProgrammingError):
-                intake.settle_next(busy_house.stream(LINK), clock=lambda: RECEIVED)
+                settling.settle_next(busy_house.stream(LINK), clock=lambda: RECEIVED)
         assert value("SELECT count(*) FROM tables_hold") == 0
         assert value("SELECT attempts FROM devices_attempt") == 0
         ((stream, reason),) = stopped()
@@ -144,7 +144,7 @@ def test_a_total_that_is_full(busy_house: House) -> None:
     busy_house.post(message("R-1"))
     for _ in range(5):
         with pytest.raises(DatabaseError, match="bigint out of range"):
-            intake.settle_next(busy_house.stream(LINK), clock=lambda: RECEIVED)
+            settling.settle_next(busy_house.stream(LINK), clock=lambda: RECEIVED)
     assert value("SELECT count(*) FROM tables_hold") == 0
     assert stopped() == [(LINK, "bigint out of range")]
 
@@ -170,7 +170,7 @@ def test_an_orphan_is_a_fault_of_ours(busy_house: House) -> None:
     run("SET session_replication_role = origin")
     for error, why in ((IntegrityError, "refers to no accounting_account"), (UnknownAccount, "envy")):
         with pytest.raises(error, match=why):
-            intake.settle_next(busy_house.stream(LINK), clock=lambda: RECEIVED)
+            settling.settle_next(busy_house.stream(LINK), clock=lambda: RECEIVED)
         ((_, reason),) = stopped()
         assert why in reason
     assert value("SELECT count(*) FROM tables_hold") == 0
@@ -237,7 +237,7 @@ def test_other_streams_go_on(busy_house: House, monkeypatch: pytest.MonkeyPatch)
         broken.setattr(LinkMeters, "apply", apply)
         for stream in ("twin", ALONE, LINK):
             try:
-                intake.settle_next(busy_house.stream(stream), clock=lambda: RECEIVED)
+                settling.settle_next(busy_house.stream(stream), clock=lambda: RECEIVED)
             except KeyError:
                 assert stream == LINK
     assert (busy_house.order("twin"), busy_house.order(ALONE)) == (["R-1"], ["R-1"])
@@ -254,7 +254,7 @@ def test_a_stream_has_stood_still_since_the_first_time(house: House, monkeypatch
                 raise ValueError(f"number {number}\nand more")
 
             broken.setattr(rounds, "settle_batch", act)
-            intake.settle_next(house.stream(LINK), clock=[at, at].pop)
+            settling.settle_next(house.stream(LINK), clock=[at, at].pop)
     assert rows("SELECT since, reason FROM devices_stoppage") == [(moments[0], "ValueError: number 1")]
     house.settle()
     assert stopped() == []

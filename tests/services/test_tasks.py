@@ -12,8 +12,8 @@ import pytest
 from django.utils import timezone
 
 from devices import tasks
-from devices.services import intake
-from devices.services.wakes import Waker
+from devices.intake import settling
+from devices.intake.wakes import Waker
 from jackpot.services import listening
 from tables.services import terms
 from tests.services.house import ALONE, TWIN, House, message, rows, royal, value
@@ -54,16 +54,16 @@ def test_what_comes_while_a_batch_commits_is_seen_by_the_last_look(
     busy_house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A message that arrives too late for the batch and too early for another wake is not left to the sweep."""
-    real = intake.settle_next
+    real = settling.settle_next
     late = [message("late")]
 
-    def settle_next(stream_id: int, **more: Any) -> intake.Taken:
+    def settle_next(stream_id: int, **more: Any) -> settling.Taken:
         taken = real(stream_id, **more)
         if late:
             busy_house.post(late.pop())
         return taken
 
-    monkeypatch.setattr(intake, "settle_next", settle_next)
+    monkeypatch.setattr(settling, "settle_next", settle_next)
     busy_house.post(message("R-1"))
     assert tasks.settle(busy_house.stream("ms-mg01")) == 2
     assert busy_house.order() == ["R-1", "late"]
@@ -84,14 +84,14 @@ def test_a_stream_that_cannot_be_settled_does_not_keep_the_others_waiting(
     busy_house.post(message("R-1"))
     busy_house.post(royal("R-1", table=TWIN), message("R-1", table=ALONE))
     broken = busy_house.stream("ms-mg01")
-    real = intake.settle_next
+    real = settling.settle_next
 
-    def settle_next(stream_id: int, **more: Any) -> intake.Taken:
+    def settle_next(stream_id: int, **more: Any) -> settling.Taken:
         if stream_id == broken:
             raise RuntimeError("this stream is beyond help")
         return real(stream_id, **more)
 
-    monkeypatch.setattr(intake, "settle_next", settle_next)
+    monkeypatch.setattr(settling, "settle_next", settle_next)
     with pytest.raises(RuntimeError, match="beyond help"):
         tasks.sweep()
     assert rows("SELECT DISTINCT stream_id FROM devices_queued") == [(broken,)]
@@ -101,10 +101,10 @@ def test_nothing_is_kept_after_an_error(busy_house: House, monkeypatch: pytest.M
     busy_house.play(message("R-1"))
     assert terms._KEPT
 
-    def broken(stream_id: int, **more: Any) -> intake.Taken:
+    def broken(stream_id: int, **more: Any) -> settling.Taken:
         raise RuntimeError("half-known")
 
-    monkeypatch.setattr(intake, "settle_next", broken)
+    monkeypatch.setattr(settling, "settle_next", broken)
     with pytest.raises(RuntimeError):
         tasks.settle(busy_house.stream("ms-mg01"))
     assert not terms._KEPT

@@ -92,10 +92,10 @@ def test_nothing_is_kept_after_a_database_error(house: House) -> None:
 def test_what_a_web_process_keeps_of_tables_and_devices_is_a_second_old_at_most(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from devices.services import directory
+    from devices.intake import directory
 
     now = [100.0]
-    monkeypatch.setattr("devices.services.directory.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("devices.intake.directory.time.monotonic", lambda: now[0])
     directory.forget()
     first = directory.current()
     now[0] += 0.999

@@ -8,8 +8,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from accounting.people.management.server import whoever_runs_this
-from devices.services import enrolment
-from devices.services.enrolment import EnrolmentRefused
+from devices import enrolment
+from devices.enrolment import EnrolmentRefused
 
 
 class Command(BaseCommand):

@@ -7,9 +7,9 @@ from datetime import datetime
 from django.db import transaction
 
 from accounting.services import audit
+from devices.intake import directory
+from devices.intake.directory import key_digest
 from devices.models import Device
-from devices.services import directory
-from devices.services.directory import key_digest
 from tables.queries.set_up import table_ids
 
 DEVICE_CODE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from accounting.people.services import demo
 from accounting.rules.roles import ROLES
+from devices.intake.directory import key_digest
 from devices.models import Device
-from devices.services.directory import key_digest
 from tables.queries.set_up import table_ids
 
 

@@ -56,7 +56,7 @@ class Waker:
 
 
 def _publish(stream: int) -> None:
-    # By name: services do not import tasks, which call them.
+    # By name: intake does not import tasks, which call it.
     current_app.send_task("devices.tasks.settle", [stream])
 
 

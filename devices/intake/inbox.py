@@ -7,10 +7,9 @@ from datetime import datetime
 import psycopg
 from django.db.utils import OperationalError
 
-from accounting.services.statements import execute
+from accounting.statements import execute
 
 TRIES = 5
-FEW = 20  # so many arrivals share one kept plan; more are planned for what they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,7 @@ def _accept_once(arrivals: Sequence[Arrival]) -> list[Verdict]:
         "raw": [arrival.raw for arrival in arrivals],
         "digest": [arrival.digest for arrival in arrivals],
         "position": list(range(len(arrivals))),
-    }, prepare=len(arrivals) <= FEW)  # fmt: skip
+    })  # fmt: skip
     verdicts = {position: Verdict(ACCEPTED, message_id) for position, message_id in stored}
     known = {position: arrival for position, arrival in enumerate(arrivals) if position not in verdicts}
     if known:
@@ -109,7 +108,7 @@ def _accept_once(arrivals: Sequence[Arrival]) -> list[Verdict]:
             [arrival.table_id for arrival in known.values()],
             [arrival.reference for arrival in known.values()],
             [arrival.kind for arrival in known.values()],
-        ], prepare=len(known) <= FEW)  # fmt: skip
+        ])  # fmt: skip
         for position, digest, message_id in found:
             same = bytes(digest) == arrivals[position].digest
             verdicts[position] = Verdict(DUPLICATE if same else REUSED, message_id)

@@ -9,9 +9,9 @@ from django.db import DatabaseError, Error, connection, transaction
 from psycopg.sql import SQL
 
 from accounting.services.copying import refused_rows
-from accounting.services.statements import execute
+from accounting.statements import execute
+from devices import collector
 from devices.models import SignificantEvent
-from devices.services import collector
 from tables.services import rounds, terms
 from tables.services.recording import Incoming
 from tables.services.rounds import Batch, StreamHead
