@@ -70,9 +70,9 @@ def _worded(found: RoundShown) -> dict[str, Any]:
     ids = floor.payout_ids(found.stream_id, found.stream, found.sequence)
     for seat in seats:
         for line in seat["lines"]:
-            line["payout"] = ids.get((seat["seat"], line["wager"], ""))
-        for envy in seat["envy"]:
-            envy["payout"] = ids.get((seat["seat"], "envy", envy["hand"]))
+            line["payout"] = ids.get((seat["seat"], line["wager"], 0))
+        for place, envy in enumerate(seat["envy"]):
+            envy["payout"] = ids.get((seat["seat"], "envy", place))
     near = floor.neighbours(found.stream_id, found.sequence)
     transfers = transfers_of(found.stream_id, found.sequence)
     staked, paid = sum(seat["staked_cents"] for seat in seats), sum(seat["paid_cents"] for seat in seats)
@@ -160,9 +160,14 @@ def payout_page(request: HttpRequest, payout_id: str) -> HttpResponse:
 
 
 def _row_of(found: dict[str, Any], paytable: PaytableShown, players: int) -> dict[str, Any] | None:
-    """The row that paid: of the hand that hit for envy, else the one whose odds the line was paid at."""
+    """The row that paid: of the hand that hit for envy, else the one that the line names.
+
+    Lines of the first rules edition name none: there it is the row whose odds the line was paid at.
+    """
     if found["line"] is None:
         return next((row for row in paytable.rows if row["hand"] == found["payout"]["hand"]), None)
+    if "row" in found["line"]:
+        return next((row for row in paytable.rows if set_up.name_of(row) == found["line"]["row"]), None)
     odds = found["line"]["odds"]
     if paytable.players:
         return next((row for row in paytable.rows if f"{row['by_players'][players - 1]} to 1" == odds), None)

@@ -105,14 +105,17 @@ def explanation(shown: dict[str, Any], message: dict[str, Any]) -> dict[str, Any
 def _envy(seat: dict[str, Any], settlement: dict[str, Any], payout: Detail) -> list[dict[str, Any]]:
     """The neighbour's hit that this payout is envy for, with its award.
 
-    Two neighbours may hold the same hand: a seat's envy payouts stand in the order of its envy entries.
+    Two neighbours may hold the same hand: a seat's envy payouts stand in the order of its envy entries, and an entry
+    says which award it is for. Entries of the first rules edition name the seat alone, which hits once in a round.
     """
-    awards = {award["seat"]: award for award in settlement["awards"]}
+    by_seat = {award["seat"]: award for award in settlement["awards"]}
+    by_order = {award["order"]: award for award in settlement["awards"]}
     earlier = Payout.objects.filter(
         stream_id=payout.stream_id, sequence=payout.sequence, seat=payout.seat, kind=payout.kind, line__lt=payout.line
     )
     envy = seat["envy"][earlier.count()]
-    return [{**envy, "hit": awards[envy["from_seat"]]["hit"]}]
+    award = by_order[envy["order"]] if "order" in envy else by_seat[envy["from_seat"]]
+    return [{**envy, "hit": award["hit"]}]
 
 
 def _paytable(payout: Detail) -> dict[str, Any] | None:

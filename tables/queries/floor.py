@@ -1,5 +1,6 @@
 """Reading the floor as it is now: tables, the last rounds, and what waits for a supervisor."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -200,15 +201,20 @@ def neighbours(stream_id: int, sequence: int) -> Neighbours:
     return Neighbours(*found)
 
 
-def payout_ids(stream_id: int, stream: str, sequence: int) -> dict[tuple[int, str, str], str]:
-    """The ids of a round's payouts by seat and wager; those for envy by seat, `envy` and the hand that they are for."""
-    owed = Payout.objects.filter(stream_id=stream_id, sequence=sequence)
-    return {
-        (payout.seat, "envy", payout.hand)
-        if payout.kind == Payout.Kind.ENVY
-        else (payout.seat, payout.wager, ""): payout_id(stream, sequence, payout.line)
-        for payout in owed
-    }
+def payout_ids(stream_id: int, stream: str, sequence: int) -> dict[tuple[int, str, int], str]:
+    """The ids of a round's payouts by seat, wager and 0; those for envy by seat, `envy` and the place of the entry.
+
+    Envy stands in the order of the seat's entries: two neighbours may hit with hands of one name.
+    """
+    found: dict[tuple[int, str, int], str] = {}
+    envied: Counter[int] = Counter()
+    for payout in Payout.objects.filter(stream_id=stream_id, sequence=sequence).order_by("line"):
+        of, place = payout.wager, 0
+        if payout.kind == Payout.Kind.ENVY:
+            of, place = "envy", envied[payout.seat]
+            envied[payout.seat] += 1
+        found[payout.seat, of, place] = payout_id(stream, sequence, payout.line)
+    return found
 
 
 def held_error(message_id: int) -> str:

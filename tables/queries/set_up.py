@@ -4,9 +4,10 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from jackpot.rules.paytable import FIVE_CARD_HANDS
+from jackpot.rules.paytable import FIVE_CARD_HANDS, Row
 from tables.models import Table, TableTerms, WagerEdition
 from tables.queries.worth import EditionWorth, edition_worth
+from tables.rules.lines import row_name
 from tables.rules.table import Terms
 
 
@@ -76,6 +77,11 @@ def paytable_shown(code: str, about: str, definition: dict[str, Any]) -> Paytabl
     return PaytableShown(
         code, about, rows, list(range(1, most + 1)), any(row.get("envy_cents") for row in rows), edition_worth(code)
     )
+
+
+def name_of(row: dict[str, Any]) -> str:
+    """The name by which a line says that this row pays it."""
+    return row_name(Row(row["hand"], row.get("pays", ""), from_rank=row.get("from"), to_rank=row.get("to")))
 
 
 def editions() -> list[WagerEdition]:

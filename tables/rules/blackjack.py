@@ -14,6 +14,7 @@ from __future__ import annotations
 from itertools import product
 from typing import ClassVar, Final
 
+from tables.rules.faults import Faults, dollars, named, outside
 from tables.rules.game import ANY_NUMBER, Game, Outcome
 from tables.rules.irregularities import Ruling
 from tables.rules.lines import Line, lost, overall, paid_or_lost, pay_of, returned
@@ -54,33 +55,42 @@ class Blackjack(Game[bool]):
             self.offered |= {INSURANCE}
             self.line_order = (*self.line_order, INSURANCE)
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """A wager within bounds; doubles of at most it, a split of as much, insurance of about half (2.9 to 2.11)."""
         stakes = seat.wagers
         wager = stakes.get(WAGER)
         if wager is None:
-            found.add("wager_out_of_order")
+            found.add("wager_out_of_order", "the wager itself is missing", seat=seat.seat, wager=WAGER)
             return
         if SPLIT_DOUBLE in stakes and SPLIT not in stakes:
-            found.add("wager_out_of_order")
+            found.add("wager_out_of_order", "a split hand doubled without a split", seat=seat.seat, wager=SPLIT_DOUBLE)
+        if not self.table.minimum_cents <= wager <= self.table.maximum_cents:
+            bounds = outside(wager, self.table.minimum_cents, self.table.maximum_cents)
+            found.add("wager_not_allowed", bounds, seat=seat.seat, wager=WAGER)
         half_in_chips = -(-wager // (2 * CHIP_CENTS)) * CHIP_CENTS
-        if not (
-            self.table.minimum_cents <= wager <= self.table.maximum_cents
-            and stakes.get(DOUBLE, 0) <= wager
-            and stakes.get(SPLIT, wager) == wager
-            and stakes.get(SPLIT_DOUBLE, 0) <= wager
-            and stakes.get(INSURANCE, 0) <= half_in_chips
-        ):
-            found.add("wager_not_allowed")
+        for added, most in ((DOUBLE, wager), (SPLIT_DOUBLE, wager), (INSURANCE, half_in_chips)):
+            if (stake := stakes.get(added, 0)) > most:
+                words = f"{dollars(stake)}: {dollars(most)} at most beside a wager of {dollars(wager)}"
+                found.add("wager_not_allowed", words, seat=seat.seat, wager=added)
+        if (stake := stakes.get(SPLIT, wager)) != wager:
+            words = f"{dollars(stake)}: a split is as much as the wager, {dollars(wager)}"
+            found.add("wager_not_allowed", words, seat=seat.seat, wager=SPLIT)
 
-    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: Faults) -> None:
         """Results are there, fit the wagers, and can be against such a dealer."""
         if ruling.void_codes:
             return
-        if message.result is None or any(
-            not self._can_be(seat, message.result) for seat in message.seats if seat.seat not in ruling.void_seats
-        ):
-            found.add("result_impossible")
+        if message.result is None:
+            found.add("result_impossible", "the dealer's result is missing")
+            return
+        for seat in message.seats:
+            if seat.seat not in ruling.void_seats and not self._can_be(seat, message.result):
+                words = (
+                    "its result is missing"
+                    if seat.result is None
+                    else f"{named(seat.result)} cannot be, with its wagers and {named(message.result)} as the dealer's result"
+                )
+                found.add("result_impossible", words, seat=seat.seat)
 
     def _can_be(self, seat: Seat, dealer: str) -> bool:
         if seat.result is None or ("/" in seat.result) != (SPLIT in seat.wagers):

@@ -9,11 +9,12 @@ from typing import NamedTuple
 from accounting.rules.accounts import Movement, inventory, of_level
 from jackpot.rules.meter import MILLION
 from jackpot.rules.progressive import Award, LevelMovement
-from tables.rules.settlement import Settlement
+from tables.rules.lines import Line, hand_of_row
+from tables.rules.settlement import SeatEntry, Settlement
 
 
 class PayoutLine(NamedTuple):
-    """Winnings of one line or one envy entry, in whole cents without the stake."""
+    """Winnings of one line or one envy entry, in whole cents without the stake; `hand` is the hand that they are paid for."""
 
     seat: int
     kind: str
@@ -74,7 +75,7 @@ def posting(
                 kind = "level" if level else "progressive"
             else:
                 kind = "cover_all" if wager == "cover_all" else "bonus"
-            payouts.append(PayoutLine(number, kind, wager, seat["hand"] or "", level, cents))
+            payouts.append(PayoutLine(number, kind, wager, _hand(kind, line, seat), level, cents))
         for envy in seat["envy"]:
             envied += envy["paid_cents"]
             payouts.append(PayoutLine(seat["seat"], "envy", "progressive", envy["hand"], None, envy["paid_cents"]))
@@ -91,6 +92,13 @@ def posting(
             found.extend(_award(link, award))
     moved = [movement for movement in found if movement.amount_cents]
     return Posting(payouts, moved, progressives, wagered, paid - awarded)
+
+
+def _hand(kind: str, line: Line, seat: SeatEntry) -> str:
+    """The hand that a line is paid for: of a bonus or Cover All that of its row, whose cards are not the seat's own."""
+    if kind in ("bonus", "cover_all") and "row" in line:
+        return hand_of_row(line["row"])
+    return seat["hand"] or ""
 
 
 def contributed(link: str, contributions: Iterable[LevelMovement]) -> Iterable[Movement]:

@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 
 from tables.rules import against_dealer, hands, wagers
 from tables.rules.against_dealer import ANTE, ANTE_BONUS, comparison, met
+from tables.rules.faults import Faults
 from tables.rules.game import Game, Outcome
 from tables.rules.hands import FIVE_CARD_LEADS, FIVE_CARD_NAMES, THREE_CARD_LEADS, THREE_CARD_NAMES, N
 from tables.rules.irregularities import Ruling
@@ -62,7 +63,7 @@ class Boston5Stud(Game[Dealer]):
         best_odds = max(pay.multiple for pay in self.ante_bonus if pay is not None)
         self.limit_cents = max(LEAST_LIMIT_CENTS, (best_odds + MOST_BESIDE_THE_BONUS) * table.minimum_cents)
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """Ante within the table's bounds, then first and second wager of any size."""
         wagers.judge(self, seat, ANTE, ((FIRST, ()), (SECOND, ())), finished=finished, found=found)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from tables.rules.faults import Faults
 from tables.rules.irregularities import Ruling
 from tables.rules.lines import Line, lost, pay_of, returned
 from tables.rules.message import RoundMessage
@@ -87,16 +88,17 @@ class Craps(PostedGame):
         """The row that pays a wager: a come bet is paid alike on every point."""
         return "_".join(part for part in wager.split("_") if part.isalpha()) if wager.startswith(ON_A_LINE) else wager
 
-    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: Faults) -> None:
         """Only what the roll decides can be settled with it."""
         super().judge_round(message, ruling, found)
         result = message.result
         if result is None or ruling.void_codes:
             return
-        if any(
-            decided(wager, result) is None for seat in message.seats for wager in seat.wagers if wager in self.offered
-        ):
-            found.add("wager_out_of_order")
+        for seat in message.seats:
+            for wager in seat.wagers:
+                if wager in self.offered and decided(wager, result) is None:
+                    words = f"the roll {result} does not decide it"
+                    found.add("wager_out_of_order", words, seat=seat.seat, wager=wager)
 
     def line(self, wager: str, stake_cents: int, result: str) -> Line:
         """Paid, lost or returned as the roll decides."""

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from tables.rules import hands, wagers
 from tables.rules.cards import WEIGHT
+from tables.rules.faults import Faults
 from tables.rules.game import Game, Outcome
 from tables.rules.hands import FIVE_CARD_LEADS, FIVE_CARD_NAMES, five_card_strength
 from tables.rules.irregularities import Ruling
@@ -37,7 +38,7 @@ class DoubleDownStud(Game[int]):
         self.base_pays = prepared(hands.by_five_card_class(table.paytables["base"].rows))
         self.limit_cents = LIMIT_CENTS
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """One wager within the table's bounds, and perhaps one more of the same amount."""
         # Nobody has to double, so a wager that is not there is never missing.
         wagers.judge(self, seat, WAGER, ((DOUBLE_DOWN, (1,)),), finished=False, found=found)

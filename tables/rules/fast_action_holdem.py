@@ -19,6 +19,7 @@ from typing import ClassVar, Final
 from tables.rules import against_dealer, several_decks, wagers
 from tables.rules.against_dealer import comparison, met
 from tables.rules.cards import RANKS
+from tables.rules.faults import Faults, dollars
 from tables.rules.game import Game, Outcome
 from tables.rules.irregularities import Ruling
 from tables.rules.lines import Pay, half_taken, lost, overall, returned
@@ -93,20 +94,26 @@ class FastActionHoldem(Game[Dealer]):
         self.natural = next(Pay(row) for row in base.rows if row.hand == NATURAL)
         self.copies_win = table.terms.copy_hand == "dealer"
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """One wager within the table's bounds, and perhaps one more of the same amount unless the hand was given up."""
         wagers.judge(self, seat, WAGER, ((SPLIT, (1,)),), finished=False, found=found)
         if seat.folded is not None and SPLIT in seat.wagers:
-            found.add("wager_after_fold")
+            words = f"{dollars(seat.wagers[SPLIT])} though the hand was given up"
+            found.add("wager_after_fold", words, seat=seat.seat, wager=SPLIT)
 
-    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: Faults) -> None:
         """No community cards after the dealer's natural; five if any hand plays on."""
         if ruling.void_codes or len(message.dealer) != self.own_cards:
             return
         dealt = len(message.community) > 0
         plays_on = any(not self._ended(seat) for seat in message.seats if seat.seat not in ruling.void_seats)
         if is_natural(message.dealer) if dealt else (plays_on and not is_natural(message.dealer)):
-            found.add("wrong_card_count")
+            words = (
+                "community cards after the dealer's natural"
+                if dealt
+                else "no community cards, though a hand plays on against the dealer"
+            )
+            found.add("wrong_card_count", words)
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> Dealer:
         """Set the dealer's hand and weigh it."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Generic, TypeVar
 
 from tables.rules import cards, hands
+from tables.rules.faults import Faults
 from tables.rules.irregularities import VOID_THE_ROUND, Ruling
 from tables.rules.lines import Line, Pay, prepared, returned
 from tables.rules.message import RoundMessage, Seat
@@ -99,15 +100,15 @@ class Game(ABC, Generic[Deal]):
         return None
 
     @abstractmethod
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
-        """Add the held reasons of a seat's wagers: amounts, multiples, order, folds.
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
+        """Add the faults of a seat's wagers: amounts, multiples, order, folds.
 
         Wagers that are not offered have been found already.  `finished` is false where the round or the seat is void:
         then a wager that is still missing is no fault (DECISIONS A11).
         """
 
-    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
-        """Add held reasons that only the whole round shows; of a void round's cards nothing is asked."""
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: Faults) -> None:
+        """Add faults that only the whole round shows; of a void round's cards nothing is asked."""
 
     def copies(self, card: str) -> int:
         """How often a card may be on the table."""

@@ -10,6 +10,7 @@ from typing import ClassVar, Final
 
 from tables.rules import hands, wagers
 from tables.rules.cards import WEIGHT
+from tables.rules.faults import Faults, dollars
 from tables.rules.game import Game, Outcome
 from tables.rules.hands import FIVE_CARD_LEADS, FIVE_CARD_NAMES, five_card_strength
 from tables.rules.irregularities import Ruling
@@ -44,13 +45,14 @@ class LetItRide(Game[int]):
         # On the three bets alone (19:47-18.11(c)).
         self.limit_cents = table.terms.payout_limit_cents
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """Three equal bets, all made before the deal; the bonus wager's one amount."""
         # No bet is a street: one that is missing was missing at the deal, so a void round is held for it as well.
         wagers.judge(self, seat, BETS[0], ((BETS[1], (1,)), (BETS[2], (1,))), finished=True, found=found)
         stake = seat.wagers.get(BONUS)
         if stake is not None and self.bonus_cents is not None and stake != self.bonus_cents:
-            found.add("wager_not_allowed")
+            words = f"{dollars(stake)}: {dollars(self.bonus_cents)} is its one amount"
+            found.add("wager_not_allowed", words, seat=seat.seat, wager=BONUS)
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> int:
         """Weigh the community cards."""

@@ -93,6 +93,11 @@ def row_name(row: Row) -> str:
     return f"{row.hand} {row.from_rank or RANKS[0]}-{row.to_rank or RANKS[-1]}"
 
 
+def hand_of_row(name: str) -> str:
+    """The hand of the row that a line names."""
+    return name.partition(" ")[0]
+
+
 def won(wager: str, stake_cents: int, odds: str | None, win_cents: int, paid_cents: int, row: str) -> Line:
     """A wager that won `win_cents` by a row of its paytable, of which `paid_cents` with any stake are handed over."""
     return {

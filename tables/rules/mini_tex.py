@@ -15,6 +15,7 @@ from jackpot.rules.paytable import Row
 from tables.rules import against_dealer, wagers
 from tables.rules.against_dealer import ANTE, comparison, met
 from tables.rules.cards import RANKS, WEIGHT
+from tables.rules.faults import Faults
 from tables.rules.game import Game, Outcome
 from tables.rules.hands import THREE_CARD_LEADS, THREE_CARD_NAMES, N, three_card_name, three_card_strength
 from tables.rules.irregularities import Ruling
@@ -94,7 +95,7 @@ class MiniTex(Game[Board]):
         self.pocket_pays = {row.hand: Pay(row) for row in pocket.rows} if pocket else {}
         self.ace_two = table.terms.ace_two_consecutive
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """Ante within the table's bounds; flop and river once, play twice the ante, or a fold."""
         wagers.judge(self, seat, ANTE, ((FLOP, (1,)), (RIVER, (1,)), (PLAY, (2,))), finished=finished, found=found)
 

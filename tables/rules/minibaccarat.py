@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from tables.rules import wagers
+from tables.rules.faults import Faults
 from tables.rules.game import Game, Outcome
 from tables.rules.irregularities import Ruling
 from tables.rules.lines import overall, paid_or_lost, pay_of
@@ -56,17 +57,20 @@ class Minibaccarat(Game[str]):
         self.pays = {row.hand: pay_of(row) for row in table.paytables["base"].rows}
         self.offered = frozenset(wager for wager in self.base_wagers if wager in self.pays)
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """At least the table's minimum together, and none above its maximum."""
         wagers.judge_spread(self, seat, found)
 
-    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: Faults) -> None:
         """Third cards as the point counts ask for them."""
         counts = len(message.community), len(message.dealer)
         if ruling.void_codes or counts[0] not in self.community_cards or counts[1] not in self.dealer_cards:
             return
         if not third_cards_fit(message.community, message.dealer):
-            found.add("wrong_card_count")
+            words = (
+                f"{counts[0]} cards for the player and {counts[1]} for the banker: their point counts ask for others"
+            )
+            found.add("wrong_card_count", words)
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> str:
         """Which hand has the higher point count."""

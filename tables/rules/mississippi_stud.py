@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 
 from tables.rules import hands, wagers
 from tables.rules.cards import WEIGHT
+from tables.rules.faults import Faults
 from tables.rules.game import Game, Outcome
 from tables.rules.hands import FIVE_CARD_LEADS, FIVE_CARD_NAMES, THREE_CARD_LEADS, five_card_strength
 from tables.rules.irregularities import Ruling
@@ -74,7 +75,7 @@ class MississippiStud(Game[Board]):
             return f"six seats at most (seats = {seats})"
         return None
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """The ante within the table's bounds, the streets in order and one, two or three times the ante (SPEC §5)."""
         wagers.judge(self, seat, ANTE, RAISES, finished=finished, found=found)
 

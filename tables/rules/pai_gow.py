@@ -15,6 +15,7 @@ from typing import ClassVar, Final
 
 from tables.rules import against_dealer, wagers
 from tables.rules.against_dealer import met
+from tables.rules.faults import Faults
 from tables.rules.game import Game, Outcome
 from tables.rules.irregularities import Ruling
 from tables.rules.message import RoundMessage, Seat
@@ -90,14 +91,14 @@ class PaiGow(Game[tuple[Strength, Strength]]):
         """Eleven of the tiles come twice in a set."""
         return 2 if card in TWICE else 1
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """One wager within the table's bounds."""
         wagers.judge(self, seat, WAGER, (), finished=finished, found=found)
 
-    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: Faults) -> None:
         """A dealer's low hand above his high hand is no hand to settle against."""
         if not ruling.void_codes and len(message.dealer) == TILES and _fouled(message.dealer):
-            found.add("result_impossible")
+            found.add("result_impossible", "the dealer's low hand ranks above his high hand")
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> tuple[Strength, Strength]:
         """Weigh the dealer's two hands."""

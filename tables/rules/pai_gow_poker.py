@@ -16,6 +16,7 @@ from typing import ClassVar, Final
 
 from tables.rules import against_dealer, wagers
 from tables.rules.against_dealer import met
+from tables.rules.faults import Faults
 from tables.rules.game import Game, Outcome
 from tables.rules.irregularities import Ruling
 from tables.rules.joker_hands import DECK_WITH_JOKER, Strength, high_hand, low_hand, name
@@ -45,16 +46,16 @@ class PaiGowPoker(Game[tuple[Strength, Strength]]):
         self.beating = against_dealer.beating(table.paytables["base"])
         self.wheel_is_second = table.terms.wheel_is_second
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """One wager within the table's bounds."""
         wagers.judge(self, seat, WAGER, (), finished=finished, found=found)
 
-    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: Faults) -> None:
         """A dealer's low hand above his high hand is no hand to settle against."""
         if ruling.void_codes or len(set(message.dealer)) != CARDS:
             return
         if _fouled(*self._set(message.dealer)):
-            found.add("result_impossible")
+            found.add("result_impossible", "the dealer's low hand ranks above his high hand")
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> tuple[Strength, Strength]:
         """Weigh the dealer's two hands."""

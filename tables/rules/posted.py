@@ -10,6 +10,7 @@ from abc import abstractmethod
 from typing import ClassVar
 
 from tables.rules import wagers
+from tables.rules.faults import Faults
 from tables.rules.game import Game, Outcome
 from tables.rules.irregularities import Ruling
 from tables.rules.lines import Line, overall
@@ -23,14 +24,14 @@ class PostedGame(Game[str]):
     cards_in_a_deck: ClassVar[int] = 0
     own_cards: ClassVar[int] = 0
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """At least the table's minimum together, and none above its maximum."""
         wagers.judge_spread(self, seat, found)
 
-    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: Faults) -> None:
         """A round that stands has a result."""
         if message.result is None and not ruling.void_codes:
-            found.add("result_impossible")
+            found.add("result_impossible", "the result is missing")
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> str:
         """The result."""

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from tables.rules.cards import RANKS
+from tables.rules.faults import Faults, dollars, outside
 from tables.rules.game import Game, Outcome
 from tables.rules.irregularities import VOID_THE_ROUND, Ruling
 from tables.rules.lines import Pay, paid_or_lost
@@ -55,24 +56,32 @@ class RedDog(Game[tuple[str, Pay | None]]):
         super().__init__(table)
         self.pays = {row.hand: Pay(row) for row in table.paytables["base"].rows}
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """One wager within the table's bounds and a raise of no more than it (19:47-6.5(h))."""
         wager, added = seat.wagers.get(WAGER), seat.wagers.get(RAISE)
         if wager is None:
-            found.add("wager_out_of_order")
+            found.add("wager_out_of_order", "the wager itself is missing", seat=seat.seat, wager=WAGER)
             return
-        if not self.table.minimum_cents <= wager <= self.table.maximum_cents or (added is not None and added > wager):
-            found.add("wager_not_allowed")
+        if not self.table.minimum_cents <= wager <= self.table.maximum_cents:
+            bounds = outside(wager, self.table.minimum_cents, self.table.maximum_cents)
+            found.add("wager_not_allowed", bounds, seat=seat.seat, wager=WAGER)
+        if added is not None and added > wager:
+            words = f"{dollars(added)}: a raise is {dollars(wager)} at most, the wager"
+            found.add("wager_not_allowed", words, seat=seat.seat, wager=RAISE)
 
-    def judge_round(self, message: RoundMessage, ruling: Ruling, found: set[str]) -> None:
+    def judge_round(self, message: RoundMessage, ruling: Ruling, found: Faults) -> None:
         """Two cards if they are consecutive, else three; and no raise where there is no spread (DECISIONS A32)."""
         if ruling.void_codes or len(message.community) not in self.community_cards:
             return
         between = spread(message.community)
         if len(message.community) != (2 if between == 0 else 3):
-            found.add("wrong_card_count")
-        if between < 1 and any(RAISE in seat.wagers for seat in message.seats):
-            found.add("wager_not_allowed")
+            right = 2 if between == 0 else 3
+            found.add("wrong_card_count", f"{len(message.community)} community cards: these two ask for {right}")
+        if between < 1:
+            for seat in message.seats:
+                if RAISE in seat.wagers:
+                    words = f"{dollars(seat.wagers[RAISE])}: there is no spread to raise on"
+                    found.add("wager_not_allowed", words, seat=seat.seat, wager=RAISE)
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> tuple[str, Pay | None]:
         """Name the hand and look up what it pays."""

@@ -12,6 +12,7 @@ from typing import ClassVar, Final
 from tables.rules import against_dealer, hands, wagers
 from tables.rules.against_dealer import ANTE, comparison, met
 from tables.rules.cards import RANKS
+from tables.rules.faults import Faults
 from tables.rules.game import Game, Outcome
 from tables.rules.hands import THREE_CARD_LEADS, three_card_name
 from tables.rules.irregularities import Ruling
@@ -52,12 +53,15 @@ class ThreeCardPoker(Game[Dealer]):
         pair_plus = table.paytables.get(PAIR_PLUS)
         self.pair_plus = prepared(hands.by_three_card_class(pair_plus.rows)) if pair_plus else []
 
-    def judge_wagers(self, seat: Seat, *, finished: bool, found: set[str]) -> None:
+    def judge_wagers(self, seat: Seat, *, finished: bool, found: Faults) -> None:
         """Ante within the table's bounds and an equal play wager or a fold; or pair plus alone (DECISIONS A37)."""
         if ANTE in seat.wagers or PAIR_PLUS not in seat.wagers:
             wagers.judge(self, seat, ANTE, ((PLAY, (1,)),), finished=finished, found=found)
         elif PLAY in seat.wagers or seat.folded is not None:
-            found.add("wager_out_of_order")  # there is no ante to play on, and none to fold
+            wager = PLAY if PLAY in seat.wagers else ANTE
+            found.add(
+                "wager_out_of_order", "there is no ante to play on, and none to fold", seat=seat.seat, wager=wager
+            )
 
     def deal(self, message: RoundMessage, ruling: Ruling) -> Dealer:
         """Weigh the dealer's hand."""
