@@ -139,7 +139,7 @@ def entries(account: Account, day: date, *, after: tuple[int, int, int] = (0, -1
         first = _recorded_from(stream, began_at - AROUND)
         last = stream.next_sequence if closed is None else _recorded_from(stream, closed + AROUND)
         place = after[1:] if stream.id == after[0] else (-1, 0)
-        values = {
+        values: dict[str, Any] = {
             "account": account.pk, "stream": stream.pk, "first": first, "last": last, "after": place[0],
             "line": place[1], "day": day, "limit": limit - len(found),
         }  # fmt: skip

@@ -142,7 +142,7 @@ def _by_another_slash(request: HttpRequest) -> str | None:
 
 
 def _leads_somewhere(path: str) -> bool:
-    return bool(path) and is_valid_path(path)
+    return bool(path) and bool(is_valid_path(path))
 
 
 LONGEST_REDIRECTED = 2_000

@@ -164,7 +164,7 @@ ENDING = """
 
 def rounds_ending(ending: str, *, tables: list[str], limit: int) -> list[tuple[str, str]]:
     """The latest rounds of these tables whose reference ends so, as table and reference, whatever the case."""
-    values = {"ending": ending, "tables": tables, "limit": limit, "through": LOOKED_THROUGH}
+    values: dict[str, Any] = {"ending": ending, "tables": tables, "limit": limit, "through": LOOKED_THROUGH}
     with connection.cursor() as cursor:
         cursor.execute(ENDING, values)
         return cursor.fetchall()

@@ -23,7 +23,7 @@ DIGITS = "9" * 5_000
 
 def names(resolver: Any) -> list[str]:
     """The names of all addresses."""
-    found = []
+    found: list[str] = []
     for pattern in resolver.url_patterns:
         found += names(pattern) if isinstance(pattern, URLResolver) else [pattern.name]
     return found

@@ -280,7 +280,7 @@ def test_every_link_on_every_page_of_a_role_leads_somewhere(
                     message("held", community="2c 2c Kd"))  # fmt: skip
     person(f"a-{role}", role)
     sign_in(browser_page, live_service, f"a-{role}")
-    todo, seen = [live_service.url + "/"], set()
+    todo, seen = [live_service.url + "/"], set[str]()
     while todo and len(seen) < 90:
         address = todo.pop(0)
         if address in seen:

@@ -138,7 +138,8 @@ def new_round(**changes: Any) -> tables.Round:
     event = new_event()
     values: dict[str, Any] = {
         "stream": event.stream, "sequence": event.sequence, "message_id": new_message().pk, "table": the_table(LINKED),
-        "terms": the_terms(LINKED), "reference": "by hand", "outcome": "settled", "dealt_at": DEALT, "settlement": b"{}",
+        "terms": the_terms(LINKED), "reference": "by hand", "outcome": "settled", "dealt_at": DEALT, "counts_at": DEALT,
+        "gaming_date": DEALT.date(), "settlement": b"{}",
     }  # fmt: skip
     return tables.Round.objects.create(**values | changes)
 
@@ -147,7 +148,8 @@ def new_payout(**changes: Any) -> tables.Payout:
     round = new_round()
     values: dict[str, Any] = {
         "stream": round.stream, "sequence": round.sequence, "line": 1, "table": round.table, "seat": 1, "kind": "base",
-        "wager": "ante", "hand": "pair", "cents": 1, "dealt_at": DEALT,
+        "wager": "ante", "hand": "pair", "cents": 1, "dealt_at": DEALT, "counts_at": DEALT,
+        "gaming_date": DEALT.date(),
     }  # fmt: skip
     return tables.Payout.objects.create(**values | changes)
 
