@@ -1,0 +1,90 @@
+"""The pulse that live pages hear: how old the last look at the record is, and when settling was last seen at work."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import OperationalError
+
+from jackpot import pulse
+from jackpot.pulse import Pulse, with_pulse
+
+
+def ages(event: str) -> dict[str, Any]:
+    """What a beat says."""
+    assert event.startswith("event: beat\ndata: ")
+    assert event.endswith("\n\n")
+    found: dict[str, Any] = json.loads(event.partition("data: ")[2])
+    return found
+
+
+def felt(beating: Pulse, *, after: float = 0.0) -> dict[str, Any]:
+    """One beat, some seconds after the pulse was made."""
+    beating._looked -= after
+    return ages(asyncio.run(beating.event()))
+
+
+def test_a_beat_tells_both_ages() -> None:
+    beating = Pulse()
+    beating.settled_at = lambda: datetime.now(UTC) - timedelta(seconds=7)
+    told = felt(beating, after=30)
+    assert told["read"] < 2
+    assert 6.9 <= told["settling"] <= 9
+
+
+def test_settling_that_was_never_seen_has_no_age() -> None:
+    beating = Pulse()
+    beating.settled_at = lambda: None
+    assert felt(beating, after=30)["settling"] is None
+
+
+def test_a_database_that_fails_or_stands_still_lets_the_age_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulse, "PATIENCE_SECONDS", 0.1)
+
+    def fails() -> datetime | None:
+        raise OperationalError("gone")
+
+    beating = Pulse()
+    beating.settled_at = fails
+    assert 29 <= felt(beating, after=30)["read"] <= 33
+
+    def hangs() -> datetime | None:
+        time.sleep(1)
+        return None
+
+    slow = Pulse()
+    slow.settled_at = hangs
+    assert 29 <= felt(slow, after=30)["read"] <= 33
+
+
+def test_the_record_is_looked_at_once_a_second_however_many_ask() -> None:
+    looks = []
+    beating = Pulse()
+    beating.settled_at = lambda: looks.append(1) or datetime.now(UTC)
+    beating._looked -= 30
+
+    async def many() -> None:
+        await asyncio.gather(*(beating.event() for _ in range(50)))
+
+    asyncio.run(many())
+    assert len(looks) == 1
+
+
+def test_a_stream_beats_at_once_in_silence_and_among_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def source() -> AsyncGenerator[str, None]:
+        for event in ("event: state\n\n", "event: meter\n\n", ": still here\n\n", "event: meter\n\n"):
+            yield event
+
+    async def heard() -> list[str]:
+        return [event.partition("\n")[0] async for event in with_pulse(source())]
+
+    kinds = asyncio.run(heard())
+    assert kinds == ["event: state", "event: beat", "event: meter", "event: beat", "event: meter"]
+    monkeypatch.setattr(pulse, "BEAT_SECONDS", 0.0)
+    assert asyncio.run(heard()).count("event: beat") == 4
