@@ -4,8 +4,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from accounting.pages import page
+from accounting.pages import page, roles_of
 from accounting.rules import parameters
+from accounting.rules.people import may_use
 from devices import queries
 
 EVENTS_SHOWN = 50
@@ -18,6 +19,7 @@ def devices(request: HttpRequest) -> HttpResponse:
     events = queries.significant_events(before=before, limit=EVENTS_SHOWN + 1)
     context = {
         "gateways": queries.gateways(),
+        "sees_rounds": may_use("floor", roles_of(request)),  # not whoever looks after devices alone
         "queues": queries.queues(),
         "health": queries.health(),
         "now": timezone.now(),
