@@ -21,6 +21,7 @@ from devices.queries import Health, boards
 from jackpot import queries as jackpot_queries
 from tables.addresses import round_address
 from tables.queries import floor as tables_queries
+from tables.queries.days import tables_on
 from tables.queries.floor import RoundLine, TableNow
 
 if TYPE_CHECKING:
@@ -151,7 +152,8 @@ def _silent(tables: list[TableNow], now: datetime) -> list[dict[str, Any]]:
 def table(request: HttpRequest, code: str) -> HttpResponse:
     """One table and its rounds, newest first."""
     given = parameters.read(request.GET.lists(), ("before",))
-    tables = tables_queries.tables_now(*gaming_day(timezone.now()))
+    today, began = gaming_day(timezone.now())
+    tables = tables_queries.tables_now(today, began)
     shown = next((table for table in tables if table.code == code), None)
     if shown is None:
         raise Http404(f"no table {code}")
@@ -162,6 +164,8 @@ def table(request: HttpRequest, code: str) -> HttpResponse:
     last = rounds[TABLE_ROUNDS_SHOWN - 1] if len(rounds) > TABLE_ROUNDS_SHOWN else None
     context = {
         "table": shown,
+        "today": today,
+        "day": tables_on(today, table=code)[0],
         "rounds": rounds[:TABLE_ROUNDS_SHOWN],
         "before": before.partition("/")[0],
         "older": f"{last.counts_at.isoformat()}/{last.sequence}" if last else None,

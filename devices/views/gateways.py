@@ -5,7 +5,8 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from accounting.rules import parameters
-from accounting.shell.pages import page
+from accounting.shell.navigation import may_use
+from accounting.shell.pages import page, roles_of
 from devices import queries
 
 EVENTS_SHOWN = 50
@@ -18,6 +19,7 @@ def devices(request: HttpRequest) -> HttpResponse:
     events = queries.significant_events(before=before, limit=EVENTS_SHOWN + 1)
     context = {
         "gateways": queries.gateways(),
+        "sees_rounds": may_use("floor", roles_of(request)),  # not whoever looks after devices alone
         "queues": queries.queues(),
         "health": queries.health(),
         "now": timezone.now(),

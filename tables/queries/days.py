@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, timedelta
+from hashlib import sha256
 from zoneinfo import ZoneInfo
 
 from django.core.cache import cache
@@ -52,19 +53,21 @@ DAY = """
         WHERE round.table_id = tabl.id AND round.gaming_date = %(day)s
             AND round.counts_at >= least(%(began)s::timestamptz, late.first) AND round.counts_at <= %(ended)s
     ) day
+    WHERE %(table)s::text IS NULL OR tabl.code = %(table)s
     ORDER BY tabl.code
 """
 
 
-def tables_on(day: date) -> list[TableDay]:
-    """Every table on a gaming day, by code."""
-    kept = f"tables-on-{day}"
+def tables_on(day: date, *, table: str | None = None) -> list[TableDay]:
+    """Every table on a gaming day by code, or the one that is named; added up anew every few seconds."""
+    kept = f"tables-on-{day}-{sha256((table or '').encode()).hexdigest()}"
     found: list[TableDay] | None = cache.get(kept)
     if found is None:
         home = the_property()
         zone, starts = ZoneInfo(home.time_zone), home.gaming_day_starts
         values = {
             "day": day,
+            "table": table,
             "began": began(day, zone=zone, starts=starts) - timedelta(hours=3),
             "ended": began(day + timedelta(days=1), zone=zone, starts=starts) + timedelta(hours=3),
         }

@@ -147,7 +147,7 @@ def total(filters: Mapping[str, str], *, seconds: float) -> Total | None:
     where, values = _where(given, NEWEST)
     try:
         with transaction.atomic(), connection.cursor() as cursor:
-            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(round(seconds * 1000))])
+            cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(max(1, round(seconds * 1000)))])
             cursor.execute(
                 f"SELECT count(*), coalesce(sum(payout.cents), 0)::bigint FROM tables_payout payout {where}", values
             )

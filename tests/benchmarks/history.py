@@ -28,7 +28,7 @@ def run(
         fill(connection, rounds=int(payouts / paid * settled))
         settled, paid = _counts(connection)
         day = connection.execute(
-            "SELECT (min(dealt_at) + (max(dealt_at) - min(dealt_at)) / 2)::date FROM tables_payout"
+            "SELECT (min(counts_at) + (max(counts_at) - min(counts_at)) / 2)::date FROM tables_payout"
         )
         middle = str(day.fetchone()[0])  # type: ignore[index]
         paid_most = connection.execute(

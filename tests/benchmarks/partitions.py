@@ -47,13 +47,13 @@ KEPT = {
         (("stream", "stream_id", "accounting_stream", "id"), ("table", "table_id", "tables_table", "id")),
     ),
     "round": Kept(
-        "tables_round", "stream_id, sequence", "dealt_at", "stream_id, sequence",
+        "tables_round", "stream_id, sequence", "counts_at", "stream_id, sequence",
         (("event", "stream_id,sequence", "accounting_event", "stream_id,sequence"),
          ("terms", "terms_id", "tables_tableterms", "id"), ("message", "message_id", "{message}", "id")),
         unique="message_id",
     ),
     "payout": Kept(
-        "tables_payout", "stream_id, sequence, line", "dealt_at", "stream_id, sequence",
+        "tables_payout", "stream_id, sequence, line", "counts_at", "stream_id, sequence",
         (("round", "stream_id,sequence", "{round}", "stream_id,sequence"), ("level", "level_id", "jackpot_level", "id")),
     ),
     "transfer": Kept(
@@ -71,9 +71,10 @@ SPREAD = """
         message.device_id, message.device_sequence, spread(round.sequence) AS received_at, message.raw, message.digest,
         round.sequence FROM devices_message message JOIN tables_round round ON round.message_id = message.id;
     CREATE VIEW spread_round AS SELECT stream_id, sequence, message_id, table_id, terms_id, reference, outcome,
-        spread(sequence) AS dealt_at, settlement FROM tables_round;
+        spread(sequence) AS dealt_at, spread(sequence) AS counts_at, gaming_date, original_date, settlement
+        FROM tables_round;
     CREATE VIEW spread_payout AS SELECT stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents,
-        spread(sequence) AS dealt_at FROM tables_payout;
+        spread(sequence) AS dealt_at, spread(sequence) AS counts_at, gaming_date FROM tables_payout;
     CREATE VIEW spread_transfer AS SELECT stream_id, sequence, line, debit_id, credit_id, amount_cents, reason,
         (spread(sequence) AT TIME ZONE 'UTC')::date AS gaming_date FROM accounting_transfer;
 """
@@ -171,7 +172,7 @@ class Sides:
     def _guard(self, side: str, name: str, rule: str, ours: str, parent: str, theirs: str) -> None:
         if side == "month" and (name, rule) == ("payout", "round"):
             # A payout knows its round's time: so the check finds the month.
-            ours, theirs = f"{ours},dealt_at", f"{theirs},dealt_at"
+            ours, theirs = f"{ours},counts_at", f"{theirs},counts_at"
         rule = f"{side}_{name}_{rule}"
         self.run(f"CALL make_orphans_refused('{rule}', '{side}_{name}', '{ours}', '{parent}', '{theirs}')")
 
@@ -241,20 +242,20 @@ def _dumped(hall: Sides, side: str, name: str) -> tuple[str, bytes]:
         return columns, b"".join(bytes(part) for part in out)
 
 
-NEWEST = "ORDER BY dealt_at DESC, stream_id DESC, sequence DESC, line DESC LIMIT 100"
+NEWEST = "ORDER BY counts_at DESC, stream_id DESC, sequence DESC, line DESC LIMIT 100"
 BY_REFERENCE = """FROM devices_reference reference JOIN {message} message ON message.id = reference.message_id
     WHERE reference.table_id = %(table)s AND reference.reference = %(reference)s AND reference.kind = 'result'"""
 ROUND_BY_REFERENCE = BY_REFERENCE.replace("WHERE", "JOIN {round} round ON round.message_id = message.id WHERE")
-ROUNDS = "SELECT stream_id, sequence, outcome, dealt_at, settlement FROM {round}"
+ROUNDS = "SELECT stream_id, sequence, outcome, counts_at, settlement FROM {round}"
 OF_A_ROUND = "WHERE stream_id = %(stream)s AND sequence = %(sequence)s"
-MONTH = "dealt_at >= %(from)s AND dealt_at < %(from)s + interval '1 month'"
+MONTH = "counts_at >= %(from)s AND counts_at < %(from)s + interval '1 month'"
 # What the service asks, or would ask, of each table. {day} is for transfers by month: they must be told the day.
 LOOKS = {
     "messages: the newest 100": "SELECT * FROM {message} ORDER BY id DESC LIMIT 100",
     "message by its id": "SELECT * FROM {message} WHERE id = %(message)s",
     "message by table and reference": f"SELECT message.* {BY_REFERENCE}",
     "rounds: the newest 100 of a stream": ROUNDS + " WHERE stream_id = %(stream)s ORDER BY sequence DESC LIMIT 100",
-    "rounds: 100 of a table and a month": f"{ROUNDS} WHERE table_id = %(table)s AND {MONTH} ORDER BY dealt_at DESC LIMIT 100",
+    "rounds: 100 of a table and a month": f"{ROUNDS} WHERE table_id = %(table)s AND {MONTH} ORDER BY counts_at DESC LIMIT 100",
     "100 rounds from a sequence, with messages": """
         SELECT round.sequence, round.settlement, message.raw FROM {round} round
         JOIN {message} message ON message.id = round.message_id

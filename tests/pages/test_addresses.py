@@ -178,3 +178,14 @@ def test_each_tables_day_is_what_the_ledger_booked(house: House, signed_in: Sign
     )
     assert (jackpot, envy, contributions) == (money(awarded), money(envied), money(given))
     assert win == money(handle - pays - envied - given)
+
+
+@time_machine.travel(datetime(2026, 11, 28, 3, tzinfo=UTC))
+def test_a_tables_page_has_its_day_so_far(house: House, signed_in: SignedIn) -> None:
+    house.play(two_hits("r-1"), message("r-2"), message("other", table="MS-102"))
+    page = text_of(signed_in("supervisor").get("/floor/tables/MS-101/"))
+    handle, pays = rows(
+        "SELECT debit_cents, credit_cents FROM accounting_total JOIN accounting_account account ON account.id = account_id"
+        " WHERE account.code = 'table:MS-101:inventory' AND gaming_date = '2026-11-27'"
+    )[0]
+    assert f"Rounds 2 Handle {money(handle)} Pays, stakes included {money(pays)} Jackpot $10,000.51" in page

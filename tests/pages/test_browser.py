@@ -1,5 +1,6 @@
 """Pages in a real browser on the real server: live meters, keys, theme, signing in, contrast."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -289,54 +290,77 @@ def test_a_chart_is_drawn(open_house: House, live_service: Service, browser_page
     expect(chart.locator(".u-legend")).to_contain_text("$10,002.04")
 
 
-@pytest.mark.parametrize("role", list(ROLES))
-def test_every_menu_entry_and_shortcut_leads_to_its_page_as_every_role(
-    open_house: House, live_service: Service, browser_page: Page, role: str
-) -> None:
-    open_house.play(two_hits("r-1"), message("held", community="2c 2c Kd"))
+def as_role(page: Page, service: Service, role: str) -> list[tuple[str, str]]:
+    """Somebody with this role alone, signed in; the entries of the menu by name with the key that leads there."""
     person(f"a-{role}", role)
-    sign_in(browser_page, live_service, f"a-{role}")
-    menu = browser_page.locator("nav.side a[data-key]")
+    sign_in(page, service, f"a-{role}")
+    menu = page.locator("nav.side a[data-key]")
     entries = [(menu.nth(n).inner_text().strip(), menu.nth(n).get_attribute("data-key")) for n in range(menu.count())]
     assert entries, "a role without any page"
-    for name, key in entries:
-        browser_page.get_by_role("navigation", name="Sections").get_by_role("link", name=name).click()
-        expect(browser_page.get_by_role("heading", level=1)).to_be_visible()
-        expect(browser_page.locator('nav.side a[aria-current="page"]')).to_have_text(name)
-        clicked = browser_page.url
-        browser_page.goto(live_service.url + "/find")
-        browser_page.keyboard.press("g")
-        browser_page.keyboard.press(key or "")
-        browser_page.wait_for_url(clicked)
-        expect(browser_page.get_by_role("heading", level=1)).to_be_visible()
+    return [(name, key or "") for name, key in entries]
 
 
 @pytest.mark.parametrize("role", list(ROLES))
-def test_every_link_on_every_page_of_a_role_leads_somewhere(
-    open_house: House, live_service: Service, browser_page: Page, role: str
+def test_every_menu_entry_and_shortcut_leads_to_its_page_as_every_role(
+    open_house: House, live_service: Service, page: Page, role: str
 ) -> None:
-    """Followed by the browser from page to page until nothing new is named; only an address that was clicked counts."""
+    open_house.play(two_hits("r-1"), message("held", community="2c 2c Kd"))
+    entries = as_role(page, live_service, role)
+    for name, key in entries:
+        page.get_by_role("navigation", name="Sections").get_by_role("link", name=name).click()
+        expect(page.locator('nav.side a[aria-current="page"]')).to_have_text(name)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        clicked = page.url
+        page.get_by_role("navigation", name="Sections").get_by_role("link", name=entries[0][0]).click()
+        expect(page.locator('nav.side a[aria-current="page"]')).to_have_text(entries[0][0])
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        page.wait_for_url(clicked)
+        expect(page.locator('nav.side a[aria-current="page"]')).to_have_text(name)
+
+
+@pytest.mark.parametrize("role", list(ROLES))
+def test_every_link_on_every_page_of_a_role_leads_to_a_page(
+    open_house: House, live_service: Service, page: Page, role: str
+) -> None:
+    """Followed from page to page, beginning with the menu, until nothing new is named."""
     open_house.play(two_hits("r-1"), message("void", irregularities=[{"code": "card_exposed_early"}]),
                     message("held", community="2c 2c Kd"))  # fmt: skip
-    person(f"a-{role}", role)
-    sign_in(browser_page, live_service, f"a-{role}")
-    todo = [live_service.url + "/"]
-    seen: set[str] = set()
+    as_role(page, live_service, role)
+    named = "[...document.querySelectorAll('a[href]')].map((link) => link.href.split('#')[0])"
+    menu = "[...document.querySelectorAll('nav.side a[href]')].map((link) => link.href)"
+    todo, seen = list(page.evaluate(menu)), set[str]()
     while todo and len(seen) < 90:
         address = todo.pop(0)
         if address in seen:
             continue
         seen.add(address)
-        response = browser_page.goto(address)
+        response = page.goto(address)
         assert response is not None
         kind = response.headers["content-type"]
         assert response.status == 200, f"{address}: {response.status}"
         assert kind.startswith("text/html"), f"{address}: {kind}"
-        found = browser_page.evaluate("[...document.querySelectorAll('a[href]')].map((a) => a.href.split('#')[0])")
-        for link in found:
-            if link.startswith(live_service.url) and "/api/" not in link and link not in seen:
-                todo.append(link)
-    assert len(seen) > 10
+        todo += [link for link in page.evaluate(named) if link.startswith(live_service.url) and "/api/" not in link]
+    assert seen
+
+
+def test_the_menus_payouts_is_a_page(open_house: House, live_service: Service, browser_page: Page) -> None:
+    """It opened the raw JSON of the API, which had the same name."""
+    sign_in(browser_page, live_service)
+    browser_page.get_by_role("navigation", name="Sections").get_by_role("link", name="Payouts").click()
+    expect(browser_page.get_by_role("heading", level=1)).to_have_text("Payouts")
+
+
+def test_a_sum_that_takes_its_time_comes_later(open_house: House, live_service: Service, browser_page: Page) -> None:
+    open_house.play(two_hits("r-1"))
+    sign_in(browser_page, live_service, onward="/payouts/?kind=level")
+    browser_page.evaluate("""() => {
+        const row = document.querySelector("main tfoot tr");
+        const asks = 'hx-get="/payouts/total?kind=level" hx-trigger="load" hx-target="closest tr" hx-swap="innerHTML"';
+        row.innerHTML = "<td " + asks + "></td>";
+        htmx.process(row);
+    }""")
+    expect(browser_page.locator("main tfoot tr")).to_have_text(re.compile(r"All that match, 2 payouts\s*\$10,000\.51"))
 
 
 CUT = """() => [...document.querySelectorAll("main .scroll, main table, main .sheet, main .facts, .bar")]

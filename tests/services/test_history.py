@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tables.queries import payouts
-from tests.services.house import LINKED, TWIN, House, royal, run, two_hits, value
+from tests.services.house import LINKED, TWIN, House, rows, royal, run, two_hits, value
 
 COMMON = 20_000
 
@@ -14,7 +14,7 @@ FILL = """
     INSERT INTO tables_payout
         (stream_id, sequence, line, table_id, seat, kind, wager, hand, level_id, cents, dealt_at, counts_at, gaming_date)
     SELECT stream_id, sequence, 1000 + number, table_id, seat, 'base', 'ante', 'pair', NULL, %s,
-        dealt_at, now() + make_interval(secs => number), current_date
+        dealt_at, now() + interval '9 days' + make_interval(secs => number), current_date + 9
     FROM (SELECT * FROM tables_payout WHERE kind = 'base' ORDER BY sequence LIMIT 1) payout,
         generate_series(1, %s) number
 """
@@ -31,6 +31,9 @@ RARE = [
     {"state": "detected", "link": "twin"},
     {"min_cents": "100000"},
     {"min_cents": "100000", "table": LINKED},
+    {"from": "2026-11-27", "to": "2026-11-27"},
+    {"to": "2026-11-27", "table": TWIN},
+    {"sort": "oldest", "kind": "level"},
 ]
 
 
@@ -84,6 +87,13 @@ def test_a_page_reads_little_more_than_it_shows(long_history: House) -> None:
     assert page.next is not None
     assert len(payouts.page({"cursor": page.next}, limit=100).items) == 100
     assert value(READ) - before < 400
+
+
+def test_a_sum_that_takes_too_long_is_given_up(long_history: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(payouts.FILTERS, "slip", lambda given, name: ("pg_sleep(0.05) IS NOT NULL", ()))
+    assert payouts.total({"slip": "x"}, seconds=0.2) is None
+    whole = payouts.total({}, seconds=20)
+    assert whole == payouts.Total(*rows("SELECT count(*), sum(cents)::bigint FROM tables_payout")[0])
 
 
 def test_what_is_paid_with_the_round_is_found_by_its_state(long_history: House) -> None:

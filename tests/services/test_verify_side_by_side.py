@@ -21,8 +21,9 @@ from django.core.management import call_command
 
 from accounting.rules.chain import event_hash
 from devices.audit import verification
+from devices.audit.findings import ProcessDied
 from devices.audit.replay import Replayed, replay_range
-from devices.audit.side_by_side import ProcessDied, Processes
+from devices.audit.side_by_side import Processes
 from devices.audit.verification import Difference, cut, joined, take_snapshot
 from devices.management.commands import verify as command
 from jackpot.rules.meter import Meter
