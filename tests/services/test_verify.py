@@ -578,3 +578,9 @@ def test_a_hold_of_a_table_that_is_gone_is_named(played: House) -> None:
     tamper("UPDATE tables_table SET id = 999 WHERE code = 'MS-101'")
     with pytest.raises(Difference, match="table: expected one that is on a stream"):
         verify_inbox()
+
+
+def test_the_page_of_what_is_found_is_what_is_tried() -> None:
+    from tests.verify_table import PAGE, page
+
+    assert PAGE.read_text("utf-8") == page(), "write it anew: python3 -m tests.verify_table"

@@ -1,0 +1,44 @@
+"""What `verify` finds, as a page: written from the very changes that its test makes past the triggers.
+
+python3 -m tests.verify_table     # writes docs/verify.md anew
+"""
+
+import os
+from pathlib import Path
+
+import django
+
+PAGE = Path(__file__).parents[1] / "docs" / "verify.md"
+HEAD = """# What `manage.py verify` finds
+
+Each of these was changed, added or removed with every guard of the database switched off, alone, in a house that had played; the
+second column is how `verify` names it, with the house's own numbers left out. The page is written by
+`python3 -m tests.verify_table` from the test that tries them all, `tests/services/test_verify.py`.
+
+What is on record is an event with its cause and its result, chained by hash. `verify` takes every event in its order, decides it
+again by the rules of its own edition, and compares the result byte for byte, then every row that follows from it; at the end what
+the tables of the database show of terms, states, meters and totals, the inbox, the paytable editions, the chart of accounts, the
+property and the audit trail. What waits or is held has no place in a chain yet: there a change is found where one of two records
+of the same fact was changed (message and reference; hold and seal), not where both were made anew alike.
+
+| changed past the triggers | found as |
+|---|---|
+"""
+
+
+def page() -> str:
+    """The page as it should be. Django is set up."""
+    from tests.services.test_verify import TAMPERING
+
+    rows = []
+    for what, (_, named) in TAMPERING.items():
+        for place in ("$held", "$waiting", "$first"):
+            named = named.replace(place, "…")
+        rows.append(f"| {what} | `{named.strip(' :').replace('|', ' ')}` |")
+    return HEAD + "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
+    django.setup()
+    PAGE.write_text(page(), "utf-8")
