@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
-from accounting.models import Account, AuditHead, AuditRecord, Event, GamingDay, Property, Stream, Transfer
+from accounting.models import Account, AuditHead, AuditRecord, Document, Event, GamingDay, Property, Stream, Transfer
 from accounting.rules.accounts import named
 from accounting.rules.events import ROUND
 from accounting.rules.gaming_day import began, gaming_date
@@ -245,6 +245,12 @@ def events_page(stream: str, *, after_sequence: int, limit: int, with_rounds: bo
     if not with_rounds:
         rows = rows.exclude(kind=ROUND)
     return [event_row(row) for row in rows.order_by("sequence")[:limit]]
+
+
+def documents_of(stream_id: int, sequence: int) -> dict[str, str] | None:
+    """The cause and the result of an event as the text that was hashed; None where a message is its cause."""
+    found = Document.objects.filter(stream_id=stream_id, sequence=sequence).first()
+    return found and {"cause": bytes(found.cause).decode(), "result": bytes(found.result).decode()}
 
 
 def stream_exists(code: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from django.db import connection
 
+from accounting.services.statements import execute
 from devices.models import Message, SignificantEvent
 from tables.queries import payouts
 from tables.queries.explanations import explanation
@@ -31,17 +32,31 @@ def settlements(message_ids: Collection[int]) -> dict[int, bytes]:
 def boards(message_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
     """The community cards of each message, in the order they were dealt."""
     found = Message.objects.filter(id__in=message_ids).values_list("id", "raw")
-    return {message_id: tuple(msgspec.json.decode(bytes(raw))["community"]) for message_id, raw in found}
+    dealt = {message_id: tuple(msgspec.json.decode(bytes(raw))["community"]) for message_id, raw in found}
+    for message_id, cause in execute(CORRECTED, [list(message_ids)]):
+        dealt[message_id] = tuple(msgspec.json.decode(cause)["payload"]["message"]["community"])
+    return dealt
+
+
+CORRECTED = """
+    SELECT round.message_id, document.cause FROM tables_round round
+    JOIN accounting_event event ON event.stream_id = round.stream_id AND event.sequence = round.sequence
+    JOIN accounting_document document ON document.stream_id = round.stream_id AND document.sequence = round.sequence
+    WHERE round.message_id = ANY(%s) AND event.kind = 'round.correct'
+"""
 
 
 SHOW = """
     SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
-        round.sequence, round.outcome, round.settlement, hold.settlement, message.id, round.stream_id, round.counts_at
+        round.sequence, round.outcome, round.settlement, hold.settlement, message.id, round.stream_id, round.counts_at,
+        document.cause
     FROM devices_reference reference
     JOIN devices_message message ON message.id = reference.message_id
     JOIN tables_table tabl ON tabl.id = reference.table_id
     LEFT JOIN tables_round round ON round.message_id = message.id
     LEFT JOIN tables_hold hold ON hold.message_id = message.id
+    LEFT JOIN accounting_document document
+        ON document.stream_id = round.stream_id AND document.sequence = round.sequence
     JOIN accounting_stream stream ON stream.id = coalesce(round.stream_id, message.stream_id)
 """
 
@@ -50,6 +65,7 @@ SHOW = """
 class RoundShown:
     """A round wherever it stands: queued, held, settled or void.
 
+    `decided` is what people decided of a held one: the act, who asked and who agreed, why, and the corrected message.
     `sequence` and `counts_at`, the moment that it counts from, are None while it is queued or held.
     """
 
@@ -64,11 +80,18 @@ class RoundShown:
     raw: bytes
     settlement: bytes | None
     counts_at: datetime | None
+    decided: dict[str, Any] | None = None
 
     @property
     def message(self) -> Any:
-        """The message as its JSON value."""
+        """The message as it was posted, as its JSON value."""
         return msgspec.json.decode(self.raw)
+
+    @property
+    def as_decided(self) -> Any:
+        """The message that the round was decided by: as corrected, where people corrected it, else as posted."""
+        corrected = self.decided["message"] if self.decided else None
+        return self.message if corrected is None else corrected
 
     def shown(self) -> dict[str, Any]:
         """The round in the form of CONTRACT §5."""
@@ -81,11 +104,12 @@ class RoundShown:
             "sequence": self.sequence,
             "message": self.message,
             "settlement": None if self.settlement is None else msgspec.json.decode(self.settlement),
+            "decided": self.decided,
         }
 
 
 def _shown(row: tuple[Any, ...]) -> RoundShown:
-    reference, table, received_at, raw, stream, sequence, outcome, settled, held, message_id, stream_id, counts_at = row
+    reference, table, received_at, raw, stream, sequence, outcome, settled, held, message_id, stream_id, at, cause = row
     settlement = settled if settled is not None else held
     return RoundShown(
         message_id=message_id,
@@ -98,8 +122,23 @@ def _shown(row: tuple[Any, ...]) -> RoundShown:
         sequence=sequence,
         raw=bytes(raw),
         settlement=None if settlement is None else bytes(settlement),
-        counts_at=counts_at,
+        counts_at=at,
+        decided=None if cause is None else _decided(msgspec.json.decode(bytes(cause))),
     )
+
+
+def _decided(cause: dict[str, Any]) -> dict[str, Any]:
+    """What people decided of a held round, from the cause that its event is kept with."""
+    return {
+        "act": cause["act"],
+        "by": cause.get("by"),
+        "approved_by": cause.get("approved_by", []),
+        "reason": cause.get("reason"),
+        "at": cause["at"],
+        "proposal": cause.get("proposal"),
+        "override": cause["payload"].get("override", []),
+        "message": cause["payload"].get("message"),
+    }
 
 
 def round_of(table: str, reference: str) -> RoundShown | None:
@@ -144,8 +183,11 @@ def rounds_on(stream: str, *, after_sequence: int, limit: int) -> list[RoundShow
         cursor.execute(
             """
             SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
-                round.sequence, round.outcome, round.settlement, NULL, message.id, round.stream_id, round.counts_at
+                round.sequence, round.outcome, round.settlement, NULL, message.id, round.stream_id, round.counts_at,
+                document.cause
             FROM tables_round round
+            LEFT JOIN accounting_document document
+                ON document.stream_id = round.stream_id AND document.sequence = round.sequence
             JOIN accounting_stream stream ON stream.id = round.stream_id
             JOIN devices_message message ON message.id = round.message_id
             JOIN tables_table tabl ON tabl.id = round.table_id
@@ -211,7 +253,7 @@ def explanation_of(payout_id: str) -> dict[str, Any] | None:
         return None
     found = round_of(shown["table"], shown["round"])
     assert found is not None, "a payout's round has a message"
-    message = found.message
+    message = found.as_decided
     return explanation(shown, message) | {"message": message, "received_at": found.received_at.isoformat()}
 
 

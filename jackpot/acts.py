@@ -71,6 +71,7 @@ ACTS: tuple[Act, ...] = (
         version=link_version,
         foresee=_foresee_state,
         perform=_perform,
+        possible=lambda link: acts.shown_state(link) == "open",
     ),
     Act(
         shape=link_shapes.RESUME,
@@ -80,5 +81,6 @@ ACTS: tuple[Act, ...] = (
         version=link_version,
         foresee=_foresee_state,
         perform=_perform,
+        possible=lambda link: acts.shown_state(link) == "suspended",
     ),
 )

@@ -1,5 +1,6 @@
 """What people decide about tables and held rounds (CONTRACT §7), declared to the office."""
 
+import json
 from typing import Any
 
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
@@ -7,7 +8,7 @@ from accounting.rules.roles import ADMINISTRATOR, MANAGER, SUPERVISOR
 from accounting.shell.templatetags.pages import money
 from jackpot.rules import decision as rules
 from tables.rules import acts as shapes
-from tables.rules import round_acts
+from tables.rules import differences, round_acts
 from tables.services import acts
 
 
@@ -35,6 +36,19 @@ def _table_version(subject: str) -> str | None:
 
 def _round_version(subject: str) -> str | None:
     return acts.version(subject, of_table=False)
+
+
+def _is_held(subject: str) -> bool:
+    return acts.standing(subject) == "held"
+
+
+def _can_be_released(subject: str) -> bool:
+    return _is_held(subject) and not round_acts.unreleasable(acts.held(subject).reasons)
+
+
+def _as_posted(subject: str) -> dict[str, Any]:
+    """The form of a correction begins with the message as it was posted."""
+    return {"message": json.loads(acts.held(subject).incoming.raw)}
 
 
 def _foresee_state(asked: Asked) -> Foreseen:
@@ -94,6 +108,12 @@ def _foresee_round(asked: Asked) -> Foreseen:
         Change(f"Hit at seat {award['seat']}", "–", f"{money(award['paid_cents'])} of {award['level']}")
         for award in settlement["awards"]
     ]
+    if asked.act == "round.correct":
+        posted = json.loads(acts.held(asked.subject).incoming.raw)
+        rows += [
+            Change(f"Message: {row.part.replace('_', ' ')}", row.posted or "–", row.corrected or "–")
+            for row in differences.changed(posted, asked.payload["message"])
+        ]
     return Foreseen(tuple(rows))
 
 
@@ -106,6 +126,7 @@ ACTS: tuple[Act, ...] = (
         version=_round_version,
         foresee=_foresee_round,
         perform=_perform,
+        possible=_can_be_released,
     ),
     Act(
         shape=round_acts.CORRECT,
@@ -115,6 +136,8 @@ ACTS: tuple[Act, ...] = (
         version=_round_version,
         foresee=_foresee_round,
         perform=_perform,
+        begins=_as_posted,
+        possible=_is_held,
     ),
     Act(
         shape=round_acts.VOID_ROUND,
@@ -124,6 +147,7 @@ ACTS: tuple[Act, ...] = (
         version=_round_version,
         foresee=_foresee_round,
         perform=_perform,
+        possible=_is_held,
     ),
     Act(
         shape=shapes.TABLE_OPEN,
@@ -132,6 +156,7 @@ ACTS: tuple[Act, ...] = (
         version=_table_version,
         foresee=_foresee_state,
         perform=_perform,
+        possible=lambda table: not acts.is_open(table),
     ),
     Act(
         shape=shapes.TABLE_CLOSE,
@@ -140,6 +165,7 @@ ACTS: tuple[Act, ...] = (
         version=_table_version,
         foresee=_foresee_state,
         perform=_perform,
+        possible=acts.is_open,
     ),
     Act(
         shape=shapes.TABLE_TERMS,

@@ -77,6 +77,7 @@ class Act:
     cents of either sign, nothing where an act is about no amount.
     `version` is the subject as it stands, as a short text that changes with it; None where there is no such subject.
     `foresee` says what would change and raises ActRefused where a rule is against it; it changes nothing.
+    `possible` says whether it can be done to a subject as it stands at all; where it cannot it is not offered beside it.
     `begins` is the payload that its form begins with for a subject, where that helps: the message as posted, say.
     `perform` does it, inside the office's transaction, and raises ActRefused (whatever it wrote is then undone). It locks
     what it needs by itself: between `foresee` and `perform` the subject may have moved on. It may write audit records of
@@ -94,6 +95,7 @@ class Act:
     foresee: Callable[[Asked], Foreseen]
     perform: Callable[[Asked], Performed]
     begins: Callable[[str], dict[str, Any]] | None = None
+    possible: Callable[[str], bool] | None = None
 
     @property
     def name(self) -> str:

@@ -53,6 +53,11 @@ class Input:
         return f"{self.name}-error"
 
     @property
+    def rows(self) -> int:
+        """How many lines its text area shows: what is in it with room for one more, eight at least."""
+        return min(max(8, len(self.typed.splitlines()) + 1), 40)
+
+    @property
     def like(self) -> str:
         """What may be typed, in words."""
         if self.of.money:
@@ -217,8 +222,8 @@ class ActForm:
         match steps:
             case ["payload", *path]:
                 beside = max(self.inputs, key=lambda one: shared(one.path, path), default=None)
-                if beside is not None and shared(beside.path, path):
-                    beside.error = words
+                if beside is not None and (together := shared(beside.path, path)):
+                    beside.error = ": ".join(filter(None, ("/".join(path[together:]), words)))
                 else:
                     self.refusal = words
             case [("subject" | "reason" | "evidence") as name, *_]:
@@ -237,8 +242,21 @@ def as_typed(of: Field, value: Any) -> str:
         case acts.FLAG:
             return "yes" if value else "no"
         case acts.NESTED | acts.CHOICES:
-            return json.dumps(value, indent=1, ensure_ascii=False)
+            return laid_out(value)
     return str(value)
+
+
+def laid_out(value: Any) -> str:
+    """A nested value as JSON that people can change: one line for each key, and one for each object of a list."""
+    if not isinstance(value, Mapping):
+        return json.dumps(value, indent=1, ensure_ascii=False)
+    lines = []
+    for key, inner in value.items():
+        text = json.dumps(inner, ensure_ascii=False)
+        if isinstance(inner, list) and any(isinstance(item, Mapping) for item in inner):
+            text = "[\n  " + ",\n  ".join(json.dumps(item, ensure_ascii=False) for item in inner) + "\n ]"
+        lines.append(f" {json.dumps(key, ensure_ascii=False)}: {text}")
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def moment_of(text: str, zone: ZoneInfo) -> str:

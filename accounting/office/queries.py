@@ -248,9 +248,15 @@ def acts_shown(person: Person) -> list[dict[str, Any]]:
 
 
 def offered(kind: str, subject: str, roles: Iterable[str]) -> list[Act]:
-    """The acts that somebody with these roles may propose about a subject of this kind."""
+    """The acts that somebody with these roles may propose about a subject of this kind, as it stands."""
     held = frozenset(roles)
-    return [act for act in registry.acts().values() if act.shape.subject == kind and not act.proposes.isdisjoint(held)]
+    return [
+        act
+        for act in registry.acts().values()
+        if act.shape.subject == kind
+        and not act.proposes.isdisjoint(held)
+        and (act.possible is None or act.possible(subject))
+    ]
 
 
 def standing(job: Job, at: datetime) -> str:

@@ -46,6 +46,9 @@ class RoundState(serializers.Serializer[Any]):
     sequence = serializers.IntegerField(allow_null=True)
     message = serializers.JSONField()
     settlement = serializers.JSONField(allow_null=True)
+    decided = serializers.JSONField(
+        allow_null=True, help_text="what people decided of a held round, and by which message"
+    )
 
 
 class RoundPage(serializers.Serializer[Any]):

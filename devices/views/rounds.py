@@ -8,7 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from accounting.queries import event_shown, transfers_of
+from accounting.queries import documents_of, event_shown, transfers_of
 from accounting.rules import parameters
 from accounting.rules.moments import instant
 from accounting.shell.pages import page
@@ -19,6 +19,9 @@ from jackpot import queries as jackpot_queries
 from tables.addresses import round_address
 from tables.queries import floor, payouts, set_up
 from tables.queries.set_up import PaytableShown
+from tables.rules.differences import changed, side_by_side
+from tables.rules.round_acts import unreleasable
+from tables.services import faults
 
 METHODS = {
     "manual_shoe": "manual shoe",
@@ -38,7 +41,7 @@ def round_page(request: HttpRequest, reference: str) -> HttpResponse:
 
 
 def _worded(found: RoundShown) -> dict[str, Any]:
-    message = found.message
+    message = found.as_decided
     settlement = msgspec.json.decode(found.settlement) if found.settlement else None
     dealing = message["dealing"]
     shown: dict[str, Any] = {
@@ -56,16 +59,19 @@ def _worded(found: RoundShown) -> dict[str, Any]:
         "dealing": _dealing(dealing),
         "device": dealing.get("device"),
         "irregularities": [_irregularity(report) for report in message.get("irregularities", [])],
-        "message": json.dumps(message, indent=1, ensure_ascii=False),
+        "message": json.dumps(found.message, indent=1, ensure_ascii=False),
         "size": len(found.raw),
         "players": settlement["players"] if settlement else dealing.get("players"),
         "reasons": settlement["reasons"] if settlement else [],
         "moved": None,
+        "subject": f"{found.table}/{found.round}",
+        "decided": _decided(found),
     }
     dealt = {seat["seat"]: seat for seat in message["seats"]}
     if found.sequence is None or found.stream_id is None or settlement is None:
         seats = [_as_reported(dealt[number]) for number in sorted(dealt, reverse=True)]
-        return shown | {"error": floor.held_error(found.message_id), "seats": seats}
+        held = _held(found, seats) if found.state == "held" else {}
+        return shown | {"seats": seats} | held
     seats = [_seat(seat, dealt[seat["seat"]]) for seat in settlement["seats"]]
     ids = floor.payout_ids(found.stream_id, found.stream, found.sequence)
     for seat in seats:
@@ -84,8 +90,43 @@ def _worded(found: RoundShown) -> dict[str, Any]:
         "transfers": transfers,
         "transferred_cents": sum(transfer["amount_cents"] for transfer in transfers),
         "event": event_shown(found.stream_id, found.sequence),
+        "documents": documents_of(found.stream_id, found.sequence),
         "previous": round_address(*near.previous) if near.previous else None,
         "following": round_address(*near.following) if near.following else None,
+    }
+
+
+def _held(found: RoundShown, seats: list[dict[str, Any]]) -> dict[str, Any]:
+    """What is wrong with a held round, each fault at its wager, its seat or the whole round; and what releases it."""
+    given = faults.of_held(found.message_id, found.raw, found.received_at)
+    for seat in seats:
+        of_seat = [fault for fault in given if fault.seat == seat["seat"]]
+        missing = {fault.wager for fault in of_seat if fault.wager and fault.wager not in seat["wagers"]}
+        seat["lines"] += [{"wager": wager, "stake_cents": None} for wager in sorted(missing)]
+        for line in seat["lines"]:
+            line["faults"] = [fault for fault in of_seat if fault.wager == line["wager"]]
+        seat["faults"] = [fault for fault in of_seat if fault.wager is None]
+        seat["at_fault"] = bool(of_seat)
+    return {
+        "error": floor.held_error(found.message_id),
+        "faults": given,
+        "whole": [fault for fault in given if fault.seat is None],
+        "unreleasable": unreleasable(dict.fromkeys(fault.reason for fault in given)),
+    }
+
+
+def _decided(found: RoundShown) -> dict[str, Any] | None:
+    """What people decided of the round, with the posted message beside the corrected one."""
+    if found.decided is None:
+        return None
+    corrected = found.decided["message"]
+    return {
+        **found.decided,
+        "overridden": msgspec.json.decode(found.settlement)["reasons"]
+        if found.settlement and found.state == "settled"
+        else [],
+        "beside": side_by_side(found.message, corrected) if corrected is not None else [],
+        "changed": changed(found.message, corrected) if corrected is not None else [],
     }
 
 

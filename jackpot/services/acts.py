@@ -50,6 +50,11 @@ def state_of(link: str, at: datetime) -> str:
     return standing.of_link(stream_id, found).state(instant_nanoseconds(at))
 
 
+def shown_state(link: str) -> str | None:
+    """The state of a link as it is shown; None where there is no such link."""
+    return Link.objects.filter(code=link).values_list("state", flat=True).first()
+
+
 def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     """Decide and record an act inside the caller's transaction: the stream and the sequence of its event.
 

@@ -181,16 +181,24 @@ def faults(
     link and the lock were like then is known to the caller alone.
     """
     known = ordered(why)
-    found = judged(message, game, irregularities.judge(message.irregularities, game.misdeal_voids, game.void_the_round))
+    ruling = irregularities.judge(message.irregularities, game.misdeal_voids, game.void_the_round)
+    try:
+        found = judged(message, game, ruling)
+    except Exception:
+        if "processing_error" not in known:
+            raise
+        found = Faults()  # held because the rules fail on it
     bets = {seat.seat: seat.wagers[PROGRESSIVE] for seat in message.seats if PROGRESSIVE in seat.wagers}
     if "link_not_open" in known:
         for number in bets:
             found.add("link_not_open", "the link was not open when it counts", seat=number, wager=PROGRESSIVE)
     if "table_closed" in known:
         found.add("table_closed", "the table was closed when it counts")
-    if "lock_mismatch" in known:
-        for number in sorted({*bets, *(locked or {})}):
-            bet, lock = bets.get(number), (locked or {}).get(number)
+    if "lock_mismatch" in known and locked is None:
+        found.add("lock_mismatch", "its progressive wagers are not those that were locked", wager=PROGRESSIVE)
+    elif "lock_mismatch" in known and locked is not None:
+        for number in sorted({*bets, *locked}):
+            bet, lock = bets.get(number), locked.get(number)
             if bet != lock:
                 words = f"{_bet(bet)} in the result, {_bet(lock)} when it was locked"
                 found.add("lock_mismatch", words, seat=number, wager=PROGRESSIVE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 from accounting.rules.accounts import Movement, inventory
@@ -61,6 +62,11 @@ CORRECT: Final = Shape(
 )  # fmt: skip
 
 
+def unreleasable(reasons: Iterable[str]) -> list[str]:
+    """Those of a hold's reasons for which it cannot be settled as posted; one that the rules failed on is tried again."""
+    return [reason for reason in reasons if reason not in (*RELEASABLE, "processing_error")]
+
+
 def not_releasable(reasons: list[str]) -> ActRefused:
     """The refusal of a release: what cannot be settled as posted."""
     words = ", ".join(reason.replace("_", " ") for reason in reasons)
@@ -116,7 +122,9 @@ def corrected(act: Act, house: House) -> tuple[RoundMessage, int, list[str]]:
         raise ActRefused("invalid_value", f"{pointer}/kind", "a round's result is expected")
     message = door.read(payload["message"], house.doors)
     if isinstance(message, door.Refusal):
-        raise ActRefused(message.code, pointer + message.pointer, "the corrected message is refused at the door")
+        raise ActRefused(
+            message.code, pointer + message.pointer, f"refused at the door: {message.code.replace('_', ' ')}"
+        )
     (table, reference), posted = house.round(act.subject)
     if message.round != reference:
         raise ActRefused("invalid_value", f"{pointer}/round", f"it must be round {reference}")

@@ -17,6 +17,7 @@ from jackpot.rules.decision import Act, Decision, cause_of
 from tables import models
 from tables.rules import floor
 from tables.rules.deciding import RoundDecision, decide
+from tables.rules.house import HELD as HELD_STILL
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.services import recording, terms
@@ -54,10 +55,23 @@ def held(subject: str) -> Held:
     found = execute(HELD, [table, reference])
     if found:
         *incoming, stream_id, reasons, outcome = found[0]
-        return Held(Incoming(*incoming), stream_id, reasons, outcome or "held")
+        return Held(Incoming(*incoming), stream_id, reasons, outcome or HELD_STILL)
     if settled := execute(KNOWN, [table, reference]):
         raise ActRefused("wrong_state", detail=f"round {subject} is {settled[0][0]}, not held")
     raise ActRefused("unknown_subject", detail=f"there is no round {subject}")
+
+
+def standing(subject: str) -> str | None:
+    """Whether a round that was held still is, or what has become of it; None where it never was."""
+    try:
+        return held(subject).outcome
+    except ActRefused:
+        return None
+
+
+def is_open(table: str) -> bool:
+    """Whether a table is open now, as its events say."""
+    return models.Table.objects.filter(code=table, state=models.Table.State.OPEN).exists()
 
 
 def stream_of(act: Act) -> int:
@@ -92,8 +106,10 @@ def terms_before_and_after(act: Act, *, at: datetime) -> tuple[dict[str, Any], d
 
 
 def with_precedent(act: Act, house: House) -> Held:
-    """Let the house know of the held round that an act is about."""
+    """Let the house know of the held round that an act is about. ActRefused: it is held no more."""
     found = held(act.subject)
+    if found.outcome != HELD_STILL:
+        raise ActRefused("wrong_state", detail=f"round {act.subject} is {found.outcome}, not held")
     table, _, reference = act.subject.partition("/")
     received = moments.instant_nanoseconds(found.incoming.received_at)
     house.rounds[table, reference] = RoundState(found.outcome, found.reasons, decode(found.incoming.raw), received)

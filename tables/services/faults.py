@@ -1,0 +1,21 @@
+"""What exactly is wrong with a round that waits, judged by the terms that count at its moment."""
+
+from datetime import datetime
+
+from accounting.rules.moments import instant_nanoseconds
+from tables.models import Hold
+from tables.rules import held
+from tables.rules.faults import Fault
+from tables.rules.round_acts import counts_at
+from tables.services import terms
+from tables.services.recording import decode
+
+
+def of_held(message_id: int, raw: bytes, received_at: datetime) -> list[Fault]:
+    """The faults of a held message as it came, every reason of its hold named at least once."""
+    hold = Hold.objects.select_related("table").get(message_id=message_id)
+    message = decode(raw)
+    house = terms.house_of(hold.table.stream_id)
+    moment = counts_at(message, instant_nanoseconds(received_at), house)
+    game = house.game(house.tables[message.table], moment)
+    return held.faults(message, game, hold.reasons, error=hold.error)
