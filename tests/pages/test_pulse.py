@@ -64,9 +64,14 @@ def test_a_database_that_fails_or_stands_still_lets_the_age_grow(monkeypatch: py
 
 
 def test_the_record_is_looked_at_once_a_second_however_many_ask() -> None:
-    looks = []
+    looks: list[datetime] = []
+
+    def seen() -> datetime:
+        looks.append(datetime.now(UTC))
+        return looks[-1]
+
     beating = Pulse()
-    beating.settled_at = lambda: looks.append(1) or datetime.now(UTC)
+    beating.settled_at = seen
     beating._looked -= 30
 
     async def many() -> None:
