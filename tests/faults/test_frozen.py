@@ -18,7 +18,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.faults.hall import LINK, Hall, by_table
 
-pytestmark = [pytest.mark.alone, pytest.mark.browser, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(400)]
 
 FROZEN_SECONDS = 25
 BACK_WITHIN_MILLISECONDS = 90_000

@@ -188,4 +188,4 @@ def test_a_tables_page_has_its_day_so_far(house: House, signed_in: SignedIn) -> 
         "SELECT debit_cents, credit_cents FROM accounting_total JOIN accounting_account account ON account.id = account_id"
         " WHERE account.code = 'table:MS-101:inventory' AND gaming_date = '2026-11-27'"
     )[0]
-    assert f"Rounds 2 Handle {money(handle)} Pays, stakes included {money(pays)} Jackpot $10,000.51" in page
+    assert f"Rounds 2 Handle {money(handle)} Pays, with stakes {money(pays)} Jackpot $10,000.51" in page

@@ -1,7 +1,7 @@
 """What pages say: the same figures as the settlement, the ledger and the meters."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -401,3 +401,44 @@ def test_the_finder_lists_what_may_be_meant(busy: House, signed_in: SignedIn) ->
         assert f">{table} x-0117<" in page
     assert page.count(">MS-101 ") == 2
     assert "Nothing is called this" in text_of(signed_in("auditor").get("/find", {"q": "no such thing"}))
+
+
+def alerts(client: Client) -> list[str]:
+    """What stands large on the floor now."""
+    cache.clear()
+    found = re.search(r'<ul class="alerts".*?</ul>', client.get("/floor/now").content.decode(), re.DOTALL)
+    assert found
+    return [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", line)).strip() for line in re.findall(r"<li.*?</li>", found[0])]
+
+
+def test_held_rounds_hits_and_silent_tables_alert_on_the_floor(house: House, signed_in: SignedIn) -> None:
+    dealt = datetime(2026, 11, 28, 2, 14, 7, tzinfo=UTC)
+    with time_machine.travel(dealt + timedelta(minutes=3), tick=False):
+        client = signed_in()
+        assert alerts(client) == []
+        house.play(royal("r-1"), message("held", community="2c 2c Kd"), message("held-2", community="2c 2c Kd"))
+        assert alerts(client) == [
+            "2 rounds held oldest at MS-101, waiting 2 min",
+            "royal flush pays $10,000.34 MS-101 seat 3, detected 2 min ago",
+        ]
+    with time_machine.travel(dealt + timedelta(minutes=21), tick=False):
+        assert alerts(client) == [
+            "2 rounds held oldest at MS-101, waiting 20 min",
+            "MS-101 is silent no round for 21 min",
+        ]
+        house.play(message("r-2", dealt_at="2026-11-27T21:33:00-05:00"), at=dealt + timedelta(minutes=20))
+        assert len(alerts(client)) == 1
+
+
+def test_the_floor_shows_the_queue_and_its_age_and_whether_anything_settles(house: House, signed_in: SignedIn) -> None:
+    received = datetime(2026, 11, 28, 2, 14, 7, 120_000, tzinfo=UTC)
+    with time_machine.travel(received + timedelta(seconds=34), tick=False):
+        client = signed_in()
+        assert "queue empty" in text_of(client.get("/"))
+        house.post(message("r-1"))
+        run("INSERT INTO devices_heartbeat (name, seen_at) VALUES ('sweep', %s)", received)
+        cache.clear()
+        page = text_of(client.get("/floor/now"))
+        assert "1 waiting, oldest 34 s" in page
+        assert "nothing settles, 34 s" in page
+        assert 'data-ages data-settling="34"' in client.get("/").content.decode()
