@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from accounting.queries import gaming_day
+from accounting.queries import decided_on, gaming_day
 from accounting.rules import parameters
 from accounting.rules.moments import instant, is_moment
 from accounting.shell.pages import page
@@ -162,6 +162,7 @@ def table(request: HttpRequest, code: str) -> HttpResponse:
     last = rounds[TABLE_ROUNDS_SHOWN - 1] if len(rounds) > TABLE_ROUNDS_SHOWN else None
     context = {
         "table": shown,
+        "decided": decided_on(subject=code),
         "rounds": rounds[:TABLE_ROUNDS_SHOWN],
         "before": before.partition("/")[0],
         "older": f"{last.counts_at.isoformat()}/{last.sequence}" if last else None,
