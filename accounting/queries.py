@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
+import msgspec
 from django.db import connection
 from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
@@ -244,7 +245,71 @@ def events_page(stream: str, *, after_sequence: int, limit: int, with_rounds: bo
     rows = Event.objects.filter(stream__code=stream, sequence__gt=after_sequence).select_related("stream")
     if not with_rounds:
         rows = rows.exclude(kind=ROUND)
-    return [event_row(row) for row in rows.order_by("sequence")[:limit]]
+    found = list(rows.order_by("sequence")[:limit])
+    documents = Document.objects.filter(stream__code=stream, sequence__in=[row.sequence for row in found])
+    decided = {document.sequence: said(document.cause, document.result) for document in documents}
+    return [event_row(row) | decided.get(row.sequence, NOT_SAID) for row in found]
+
+
+NOT_SAID: dict[str, Any] = {"act": None, "by": None, "result": None}
+"""What an event says whose cause is a message."""
+
+
+def said(cause: bytes, result: bytes) -> dict[str, Any]:
+    """What an event's documents say: which act, by whom, and what came of it. An opening was asked for by nobody."""
+    asked = msgspec.json.decode(bytes(cause))
+    return {"act": asked.get("act"), "by": asked.get("by"), "result": msgspec.json.decode(bytes(result))}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An event that people decided, with its documents as the text that was hashed.
+
+    `counts_from` is the moment that what it changed counts from, in RFC 3339; None where it is its own.
+    """
+
+    stream: str
+    sequence: int
+    kind: str
+    subject: str
+    recorded_at: datetime
+    cause: str
+    result: str
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Its cause: who asked, who agreed, why, by which proposal."""
+        found: dict[str, Any] = msgspec.json.decode(self.cause)
+        return found
+
+    @property
+    def came(self) -> dict[str, Any]:
+        """Its result."""
+        found: dict[str, Any] = msgspec.json.decode(self.result)
+        return found
+
+    @property
+    def counts_from(self) -> str | None:
+        """The moment that what it changed counts from."""
+        return next((change["counts_from"] for change in self.came.get("changes", ()) if "counts_from" in change), None)
+
+
+DECIDED = """
+    SELECT stream.code, event.sequence, event.kind, event.subject, event.recorded_at, document.cause, document.result
+    FROM accounting_document document
+    JOIN accounting_event event ON event.stream_id = document.stream_id AND event.sequence = document.sequence
+    JOIN accounting_stream stream ON stream.id = document.stream_id
+    WHERE (stream.code = %(stream)s OR %(stream)s IS NULL) AND (event.subject = %(subject)s OR %(subject)s IS NULL)
+        AND event.kind NOT LIKE 'round%%'
+    ORDER BY event.recorded_at DESC, document.stream_id, document.sequence DESC LIMIT %(limit)s
+"""
+
+
+def decided_on(*, stream: str | None = None, subject: str | None = None, limit: int = 50) -> list[Decided]:
+    """The events of a stream, or about a subject on whatever stream, that are neither rounds nor about one; newest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(DECIDED, {"stream": stream, "subject": subject, "limit": limit})
+        return [Decided(*row[:5], bytes(row[5]).decode(), bytes(row[6]).decode()) for row in cursor.fetchall()]
 
 
 def documents_of(stream_id: int, sequence: int) -> dict[str, str] | None:

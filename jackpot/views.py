@@ -12,7 +12,7 @@ from django.urls import path, reverse
 from django.views.decorators.http import require_GET
 
 from accounting import addresses  # noqa: F401  # registers `anything`
-from accounting.queries import the_property
+from accounting.queries import decided_on, the_property
 from accounting.rules import parameters
 from accounting.shell.navigation import may_use
 from accounting.shell.pages import page, roles_of
@@ -68,7 +68,10 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
     span = int(given.choice("span", [str(span) for span in SPANS]) or SPANS[1])
     before = given.whole("before", least=1)
     hits = queries.last_hits(link=code, before=before, limit=HITS_SHOWN + 1)
+    for level in link["levels"]:
+        level["subject"] = f"{code}/{level['code']}"
     context = {
+        "decided": decided_on(stream=code),
         "series": f"{reverse('jackpot-series')}?{urlencode({'link': code, 'span': span})}",
         "link": link | {"stream": f"{reverse('live')}?{urlencode({'link': code})}"},
         "charts": _charts(code, events=span),

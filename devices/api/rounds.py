@@ -72,6 +72,9 @@ class EventShown(serializers.Serializer[Any]):
     result_digest = serializers.CharField()
     previous = serializers.CharField()
     hash = serializers.CharField()
+    act = serializers.CharField(allow_null=True, help_text="what people decided; null where a message is the cause")
+    by = serializers.CharField(allow_null=True)
+    result = serializers.JSONField(allow_null=True)
 
 
 class EventPage(serializers.Serializer[Any]):

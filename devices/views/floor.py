@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from accounting.queries import gaming_day
+from accounting.queries import decided_on, gaming_day
 from accounting.rules import parameters
 from accounting.rules.moments import instant, is_moment
 from accounting.shell.pages import page
@@ -166,6 +166,7 @@ def table(request: HttpRequest, code: str) -> HttpResponse:
         "table": shown,
         "today": today,
         "day": tables_on(today, table=code)[0],
+        "decided": decided_on(subject=code),
         "rounds": rounds[:TABLE_ROUNDS_SHOWN],
         "before": before.partition("/")[0],
         "older": f"{last.counts_at.isoformat()}/{last.sequence}" if last else None,

@@ -169,7 +169,7 @@ def test_payouts_name_the_wager_and_the_hand(casino: Casino) -> None:
         ("base", "wager", "matched_pair", 950),
         ("bonus", "bonus", "full_house", 20_000),
         ("bonus", "ante_bonus", "straight", 500),
-        ("bonus", "optional_bonus", "four_of_a_kind", 2500),
+        ("bonus", "optional_bonus", "three_of_a_kind", 2500),
         ("bonus", "pocket", "pair", 1500),
         ("base", "raise", "spread_2", 2000),
     }

@@ -148,6 +148,25 @@ def calendar(at: datetime | str | None) -> str:
 
 
 @register.filter
+def said_of_change(change: dict[str, Any]) -> str:
+    """What a change of terms, state or membership says, in a line: `table state: open`, `link terms: limit $50.00`."""
+    what = words(change["what"].replace(".", " "))
+    if "open" in change:
+        return f"{what}: {'open' if change['open'] else 'closed'}"
+    if "changed" in change:
+        return f"{what}: " + ", ".join(_told_of_change(key, value) for key, value in change["changed"].items())
+    return f"{what}: {words(str(change.get('state') or change.get('link') or 'as installed'))}"
+
+
+def _told_of_change(key: str, value: Any) -> str:
+    if isinstance(value, dict):
+        return ", ".join(_told_of_change(inner, told) for inner, told in value.items())
+    if key.endswith("_cents") and isinstance(value, int):
+        return f"{words(key.removesuffix('_cents'))} {money(value)}"
+    return f"{words(key)} {value}"
+
+
+@register.filter
 def day(gaming_date: date | str | None) -> str:
     """A gaming day, named by its start date: `Fri 27 Nov 2026`."""
     if gaming_date is None:

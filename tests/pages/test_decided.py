@@ -1,0 +1,107 @@
+"""Tables and links: what may be done with them, by whom, and what was decided of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLER, MANAGER, SUPERVISOR
+from tests.pages.conftest import SignedIn, text_of
+from tests.services.house import LINKED, House, message
+
+
+def offered(client: Client, page: str) -> set[tuple[str, str]]:
+    """The acts that a page offers, each with its subject."""
+    body = client.get(page).content.decode()
+    return set(re.findall(r'href="/decisions/new/([^/]+)/\?subject=([^"]+)"', body))
+
+
+def ask(client: Client, act: str, subject: str, reason: str = "fire drill", **more: Any) -> dict[str, Any]:
+    """Propose by API."""
+    body = {"act": act, "subject": subject, "payload": {}, "reason": reason} | more
+    response = client.post("/api/v1/proposals", json.dumps(body), content_type="application/json")
+    assert response.status_code == 201, response.content
+    found: dict[str, Any] = response.json()
+    return found
+
+
+def agree(client: Client, proposal: dict[str, Any]) -> dict[str, Any]:
+    """Approve by API."""
+    path = f"/api/v1/proposals/{proposal['id']}/approvals"
+    found: dict[str, Any] = client.post(path, "{}", content_type="application/json").json()
+    assert found["state"] == "done", found
+    return found
+
+
+@pytest.mark.parametrize(
+    ("role", "page", "acts"),
+    [
+        (SUPERVISOR, "/floor/tables/MS-101/", {("table.close", "MS-101")}),
+        (MANAGER, "/floor/tables/MS-101/", {("table.close", "MS-101"), ("table.terms", "MS-101")}),
+        (AUDITOR, "/floor/tables/MS-101/", set()),
+        (ACCOUNTING, "/jackpots/twin/", {("level.adjust", "twin/grand"), ("level.adjust", "twin/minor")}),
+        (MANAGER, "/jackpots/twin/", {("link.suspend", "twin")}),
+        (AUDITOR, "/jackpots/twin/", set()),
+    ],
+)
+def test_a_page_offers_what_the_role_may_propose_of_it_as_it_stands(
+    house: House, signed_in: SignedIn, role: str, page: str, acts: set[tuple[str, str]]
+) -> None:
+    found = {(act, subject) for act, subject in offered(signed_in(role), page) if not act.startswith(FURTHER)}
+    assert found == acts
+
+
+FURTHER = ("table.join", "table.leave", "level.transfer", "link.close", "link.terms", "link.open")
+
+
+def test_a_closed_table_is_opened_and_its_history_names_who_and_from_when(house: House, signed_in: SignedIn) -> None:
+    supervisor = signed_in(SUPERVISOR)
+    closed = ask(supervisor, "table.close", LINKED)
+    assert closed["state"] == "done"
+    assert ("table.open", LINKED) in offered(supervisor, f"/floor/tables/{LINKED}/")
+    assert ("table.close", LINKED) not in offered(supervisor, f"/floor/tables/{LINKED}/")
+    page = text_of(supervisor.get(f"/floor/tables/{LINKED}/"))
+    assert f"ms-mg01 / {closed['event']['sequence']}" in page
+    assert "table state: closed" in page
+    assert f"{SUPERVISOR} no. {closed['id']}" in page
+    (event,) = [
+        event
+        for event in supervisor.get("/api/v1/streams/ms-mg01/events").json()["items"]
+        if event["kind"] == "table.close"
+    ]
+    assert (event["act"], event["by"]) == ("table.close", SUPERVISOR)
+    assert event["result"]["changes"][0]["open"] is False
+
+
+def test_terms_are_proposed_agreed_to_and_listed(house: House, signed_in: SignedIn) -> None:
+    manager, administrator = signed_in(MANAGER), signed_in(ADMINISTRATOR)
+    done = agree(manager, ask(administrator, "table.terms", LINKED, payload={"minimum_cents": 2500}))
+    page = text_of(manager.get(f"/floor/tables/{LINKED}/"))
+    assert "table terms: minimum $25.00" in page
+    assert f"{ADMINISTRATOR} , agreed {MANAGER}" in page.replace(f"{ADMINISTRATOR},", f"{ADMINISTRATOR} ,")
+    assert f"ms-mg01 / {done['event']['sequence']}" in page
+
+
+def test_an_adjustment_stands_on_the_links_page_with_its_documents(house: House, signed_in: SignedIn) -> None:
+    accounting, controller = signed_in(ACCOUNTING), signed_in(CONTROLLER)
+    payload = {"part": "display", "cents": 500, "reason": "correction"}
+    asked = ask(
+        accounting, "level.adjust", "ms-mg01/major", "correction", payload=payload, evidence={"reference": "ticket 7"}
+    )
+    done = agree(controller, asked)
+    response = signed_in(AUDITOR).get("/jackpots/ms-mg01/")
+    page = text_of(response)
+    assert "major $10,000.00 → $10,005.00" in page
+    assert f"ms-mg01 / {done['event']['sequence']}" in page
+    assert "&quot;act&quot;:&quot;level.adjust&quot;" in response.content.decode()
+
+
+def test_events_of_messages_say_nothing_of_people(house: House, signed_in: SignedIn) -> None:
+    house.play(message("r-1"))
+    items = signed_in().get("/api/v1/streams/ms-mg01/events?rounds=yes").json()["items"]
+    (round_,) = [item for item in items if item["kind"] == "round"]
+    assert [round_[key] for key in ("act", "by", "result")] == [None, None, None]
