@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from django.db import connection
 
-from accounting.services.statements import execute
+from accounting.statements import execute
 from devices.models import Message, SignificantEvent
 from tables.queries import payouts
 from tables.queries.explanations import explanation
