@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import Final, NamedTuple, NotRequired, TypedDict
 
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import MILLION, LevelTerms, Meter, contribute, take
@@ -65,8 +65,10 @@ class MeterRow(TypedDict):
     overflow_before_cents: int
 
 
-@dataclass(frozen=True, slots=True)
-class LevelMovement:
+NOTHING_PUT_IN: Final = (0, 0, 0)
+
+
+class LevelMovement(NamedTuple):
     """What a round's contributions brought to one level, or took back of what its lock had brought.
 
     `contributed_millionths` is stake × display rate, including what went to the overflow; the next three are
@@ -81,7 +83,7 @@ class LevelMovement:
     reserve_cents: int
     overflow_cents: int
     brought: Brought = NOTHING
-    put_in_cents: tuple[int, int, int] = (0, 0, 0)
+    put_in_cents: tuple[int, int, int] = NOTHING_PUT_IN
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,15 @@ Both are functions of the settlement alone, so an auditor can derive every ledge
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from accounting.rules.accounts import Movement, inventory, of_level
 from jackpot.rules.meter import MILLION
 from jackpot.rules.progressive import Award, LevelMovement
 from tables.rules.lines import Line, hand_of_row
 from tables.rules.settlement import SeatEntry, Settlement
+
+LEVEL_ACCOUNTS: Final = ("liability", "reserve", "overflow")
 
 
 class PayoutLine(NamedTuple):
@@ -108,12 +110,10 @@ def contributed(link: str, contributions: Iterable[LevelMovement]) -> Iterable[M
     before by `adjustments` (DECISIONS A57, A58).
     """
     for level in contributions:
-        parts = (
-            ("liability", level.contribution_cents),
-            ("reserve", level.reserve_cents),
-            ("overflow", level.overflow_cents),
-        )
-        for (kind, cents), put_in_cents in zip(parts, level.put_in_cents, strict=True):
+        came_in = (level.contribution_cents, level.reserve_cents, level.overflow_cents)
+        if not any(came_in):
+            continue
+        for kind, cents, put_in_cents in zip(LEVEL_ACCOUNTS, came_in, level.put_in_cents, strict=True):
             if cents > 0:
                 yield Movement("contribution_expense", of_level(link, level.level, kind), cents, "contribution")
             elif cents < 0:

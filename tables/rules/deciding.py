@@ -120,28 +120,23 @@ def _decided(
     if settled.outcome == HELD:
         held = RoundState(HELD, settlement["reasons"], message)
         return RoundDecision(HELD, _result(settlement), key=key, round=held, terms=game.table)
-    link = game.link
-    if link is not None:
-        number = house.links[link.code].next_hit
-        for award in settlement["awards"]:
-            award["hit"] = hit_name(link.code, number)
-            number += 1
-    posting = books.posting(
-        settlement,
-        base_wagers=game.base,
-        contributions=settled.movements,
-        link=link.code if link else None,
-    )
+    link = None if game.link is None else game.link.code
+    hits_ = NO_HITS
+    if link is not None and settlement["awards"]:
+        for number, award in enumerate(settlement["awards"], house.links[link].next_hit):
+            award["hit"] = hit_name(link, number)
+        hits_ = _hits(settlement, link)
+    posting = books.posting(settlement, base_wagers=game.base, contributions=settled.movements, link=link)
     return RoundDecision(
         settled.outcome,
         _result(settlement),
         posting.movements,
-        {link.code: settled.meters} if link else {},
+        {} if link is None else {link: settled.meters},
         key=key,
-        round=_left(settled, posting, link.code if link else None, lock) if house.remembers or lock else None,
-        hits=_hits(settlement, link.code) if link and settlement["awards"] else NO_HITS,
+        round=_left(settled, posting, link, lock) if house.remembers or lock else None,
+        hits=hits_,
         terms=game.table,
-        link=link.code if link else None,
+        link=link,
         payouts=posting.payouts,
         progressives=posting.progressives,
         contributions=settled.movements,
