@@ -26,7 +26,7 @@ def ages(event: str) -> dict[str, Any]:
 
 def felt(beating: Pulse, *, after: float = 0.0) -> dict[str, Any]:
     """One beat, some seconds after the pulse was made."""
-    beating._looked -= after
+    beating._looked = time.monotonic() - after
     return ages(asyncio.run(beating.event()))
 
 
@@ -36,6 +36,42 @@ def test_a_beat_tells_both_ages() -> None:
     told = felt(beating, after=30)
     assert told["read"] < 2
     assert 6.9 <= told["settling"] <= 9
+
+
+def test_before_the_first_look_nothing_is_said_of_its_age() -> None:
+    async def at_once() -> str:
+        return Pulse().told()
+
+    assert ages(asyncio.run(at_once())) == {"read": None, "settling": None}
+
+
+def test_the_looking_goes_on_while_somebody_asks_and_ends_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulse, "LOOK_AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr(pulse, "NOBODY_SECONDS", 0.1)
+    looks: list[datetime] = []
+
+    def seen() -> datetime:
+        looks.append(datetime.now(UTC))
+        return looks[-1]
+
+    beating = Pulse()
+    beating.settled_at = seen
+
+    async def watch() -> tuple[int, int]:
+        for _ in range(10):
+            beating.told()
+            await asyncio.sleep(0.05)
+        during = len(looks)
+        await asyncio.sleep(0.5)
+        after = len(looks)
+        await asyncio.sleep(0.3)
+        assert len(looks) == after
+        return during, after
+
+    during, after = asyncio.run(watch())
+    assert during > 5
+    assert after - during < 15
+    assert beating._looked is None
 
 
 def test_settling_that_was_never_seen_has_no_age() -> None:
@@ -72,7 +108,6 @@ def test_the_record_is_looked_at_once_a_second_however_many_ask() -> None:
 
     beating = Pulse()
     beating.settled_at = seen
-    beating._looked -= 30
 
     async def many() -> None:
         await asyncio.gather(*(beating.event() for _ in range(50)))
