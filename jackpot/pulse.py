@@ -7,7 +7,8 @@ is looked at once a second and process at most, however many are watching.
 import asyncio
 import json
 import time
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from datetime import datetime
 
 import structlog
@@ -18,7 +19,9 @@ from django.utils import timezone
 log = structlog.get_logger()
 
 LOOK_AGAIN_SECONDS = 1.0
-PATIENCE_SECONDS = 1.0  # a look that takes longer is not waited for: the last one's age says so
+BEAT_SECONDS = 5.0
+NOBODY_SECONDS = 15.0  # so long after somebody asked last, the looking ends
+PATIENCE_SECONDS = 1.0  # the first look is waited for so long; one that takes longer shows by its age
 
 
 class Pulse:
@@ -26,28 +29,42 @@ class Pulse:
 
     def __init__(self) -> None:
         self.settled_at: Callable[[], datetime | None] | None = None
-        self._looked = time.monotonic()
+        self._asked = 0.0
+        self._looked: float | None = None  # when the last look that succeeded began; none yet while nobody watched
         self._seen: datetime | None = None
         self._looking: asyncio.Task[None] | None = None
+        self._first = asyncio.Event()
+
+    def told(self) -> str:
+        """A server-sent event with both ages in seconds, at once: `read` is null before the first look, `settling` where
+        it was never seen. Whoever asks keeps the looking going."""
+        self._asked = time.monotonic()
+        loop = asyncio.get_running_loop()
+        if self._looking is None or self._looking.done() or self._looking.get_loop() is not loop:
+            self._first = asyncio.Event()
+            self._looking = loop.create_task(self._look_on())
+        read = None if self._looked is None else round(time.monotonic() - self._looked, 1)
+        settling = None if self._seen is None else round((timezone.now() - self._seen).total_seconds(), 1)
+        return f"event: beat\ndata: {json.dumps({'read': read, 'settling': settling})}\n\n"
 
     async def event(self) -> str:
-        """A server-sent event with both ages in seconds; settling that was never seen has none."""
-        if time.monotonic() - self._looked > LOOK_AGAIN_SECONDS and (self._looking is None or self._looking.done()):
-            self._looking = asyncio.get_running_loop().create_task(self._look())
-        if self._looking is not None and self._looking.get_loop() is asyncio.get_running_loop():
-            await asyncio.wait([self._looking], timeout=PATIENCE_SECONDS)
-        settling = None if self._seen is None else round((timezone.now() - self._seen).total_seconds(), 1)
-        ages = {"read": round(time.monotonic() - self._looked, 1), "settling": settling}
-        return f"event: beat\ndata: {json.dumps(ages)}\n\n"
+        """The same, after the first look where that comes soon."""
+        self.told()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._first.wait(), PATIENCE_SECONDS)
+        return self.told()
 
-    async def _look(self) -> None:
-        began = time.monotonic()
-        try:
-            self._seen = await sync_to_async(self._read, thread_sensitive=False)()
-        except DatabaseError as error:
-            log.warning("pulse_not_read", error=str(error))
-            return
-        self._looked = began
+    async def _look_on(self) -> None:
+        while time.monotonic() - self._asked < NOBODY_SECONDS:
+            began = time.monotonic()
+            try:
+                self._seen = await sync_to_async(self._read, thread_sensitive=False)()
+                self._looked = began
+            except DatabaseError as error:
+                log.warning("pulse_not_read", error=str(error))
+            self._first.set()
+            await asyncio.sleep(LOOK_AGAIN_SECONDS)
+        self._looked = None  # whoever comes next is told of a look of then
 
     def _read(self) -> datetime | None:
         try:
@@ -57,3 +74,17 @@ class Pulse:
 
 
 PULSE = Pulse()
+
+
+async def with_pulse(events: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
+    """The same events with the pulse at once, wherever the source only says that it is still there, and every few seconds."""
+    felt = float("-inf")
+    try:
+        async for event in events:
+            if not event.startswith(":"):
+                yield event
+            if event.startswith(":") or time.monotonic() - felt >= BEAT_SECONDS:
+                felt = time.monotonic()
+                yield await PULSE.event()
+    finally:
+        await events.aclose()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.db import OperationalError
 
-from jackpot import feeds, pulse
-from jackpot.feeds import DISPLAYED, NUMBERED, UNNUMBERED, Watcher
-from jackpot.pulse import Pulse
+from jackpot import pulse
+from jackpot.pulse import Pulse, with_pulse
 
 
 def ages(event: str) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def ages(event: str) -> dict[str, Any]:
 
 def felt(beating: Pulse, *, after: float = 0.0) -> dict[str, Any]:
     """One beat, some seconds after the pulse was made."""
-    beating._looked -= after
+    beating._looked = time.monotonic() - after
     return ages(asyncio.run(beating.event()))
 
 
@@ -36,6 +36,42 @@ def test_a_beat_tells_both_ages() -> None:
     told = felt(beating, after=30)
     assert told["read"] < 2
     assert 6.9 <= told["settling"] <= 9
+
+
+def test_before_the_first_look_nothing_is_said_of_its_age() -> None:
+    async def at_once() -> str:
+        return Pulse().told()
+
+    assert ages(asyncio.run(at_once())) == {"read": None, "settling": None}
+
+
+def test_the_looking_goes_on_while_somebody_asks_and_ends_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulse, "LOOK_AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr(pulse, "NOBODY_SECONDS", 0.1)
+    looks: list[datetime] = []
+
+    def seen() -> datetime:
+        looks.append(datetime.now(UTC))
+        return looks[-1]
+
+    beating = Pulse()
+    beating.settled_at = seen
+
+    async def watch() -> tuple[int, int]:
+        for _ in range(10):
+            beating.told()
+            await asyncio.sleep(0.05)
+        during = len(looks)
+        await asyncio.sleep(0.5)
+        after = len(looks)
+        await asyncio.sleep(0.3)
+        assert len(looks) == after
+        return during, after
+
+    during, after = asyncio.run(watch())
+    assert during > 5
+    assert after - during < 15
+    assert beating._looked is None
 
 
 def test_settling_that_was_never_seen_has_no_age() -> None:
@@ -64,15 +100,14 @@ def test_a_database_that_fails_or_stands_still_lets_the_age_grow(monkeypatch: py
 
 
 def test_the_record_is_looked_at_once_a_second_however_many_ask() -> None:
-    looks: list[int] = []
+    looks: list[datetime] = []
 
-    def look() -> datetime:
-        looks.append(1)
-        return datetime.now(UTC)
+    def seen() -> datetime:
+        looks.append(datetime.now(UTC))
+        return looks[-1]
 
     beating = Pulse()
-    beating.settled_at = look
-    beating._looked -= 30
+    beating.settled_at = seen
 
     async def many() -> None:
         await asyncio.gather(*(beating.event() for _ in range(50)))
@@ -81,42 +116,15 @@ def test_the_record_is_looked_at_once_a_second_however_many_ask() -> None:
     assert len(looks) == 1
 
 
-class Listener:
-    """A connection that takes everything at once and keeps it."""
+def test_a_stream_beats_at_once_in_silence_and_among_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def source() -> AsyncGenerator[str, None]:
+        for event in ("event: state\n\n", "event: meter\n\n", ": still here\n\n", "event: meter\n\n"):
+            yield event
 
-    def __init__(self) -> None:
-        self.heard: list[str] = []
+    async def heard() -> list[str]:
+        return [event.partition("\n")[0] async for event in with_pulse(source())]
 
-    async def write(self, text: bytes) -> None:
-        self.heard.append(text.decode())
-
-    def write_now(self, text: bytes) -> bool:
-        self.heard.append(text.decode())
-        return True
-
-    async def close(self) -> None:
-        raise AssertionError("nobody ended it")
-
-    def abort(self) -> None:
-        raise AssertionError("it is not stuck")
-
-
-@pytest.mark.parametrize(
-    ("how", "said"), [(UNNUMBERED, "event: beat\n"), (DISPLAYED, "event: beat\n"), (NUMBERED, ": still here\n\n")]
-)
-def test_pages_and_signs_feel_the_pulse_at_once_and_in_silence_and_others_hear_that_the_stream_lives(
-    how: str, said: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(feeds, "COMMENT_SECONDS", 0.1)
-    listener = Listener()
-
-    async def listen() -> None:
-        watcher = Watcher([], listener, how)
-        await watcher.open(None)
-        await asyncio.sleep(1.5)
-        watcher.leave()
-
-    asyncio.run(listen())
-    assert ("event: beat" in listener.heard[0]) is (how != NUMBERED)
-    assert len(listener.heard) >= 3
-    assert all(text.startswith(said) for text in listener.heard[1:])
+    kinds = asyncio.run(heard())
+    assert kinds == ["event: state", "event: beat", "event: meter", "event: beat", "event: meter"]
+    monkeypatch.setattr(pulse, "BEAT_SECONDS", 0.0)
+    assert asyncio.run(heard()).count("event: beat") == 4

@@ -94,7 +94,7 @@
     }
     function beat(event) {
       var ages = JSON.parse(event.data);
-      read = now() - 1000 * ages.read;
+      read = now() - 1000 * (ages.read || 0);             /* none yet: what is shown was read just now */
       if (ages.settling !== null) { settling = now() - 1000 * ages.settling; }
       became("live");
     }
