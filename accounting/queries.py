@@ -12,10 +12,22 @@ from django.db import connection
 from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
-from accounting.models import Account, AuditHead, AuditRecord, Document, Event, GamingDay, Property, Stream, Transfer
+from accounting.models import (
+    Account,
+    AuditHead,
+    AuditRecord,
+    Document,
+    Event,
+    GamingDay,
+    Property,
+    Stream,
+    Total,
+    Transfer,
+)
 from accounting.rules.accounts import named
 from accounting.rules.events import ROUND
 from accounting.rules.gaming_day import began, gaming_date
+from accounting.statements import Row, execute
 
 
 class NoProperty(LookupError):
@@ -353,6 +365,106 @@ def documented(stream_id: int, kinds: Sequence[str]) -> list[Documented]:
             Documented(sequence, kind, rules, at, bytes(cause), bytes(result))
             for sequence, kind, rules, at, cause, result in cursor.fetchall()
         ]
+
+
+def streams() -> list[tuple[int, str, int]]:
+    """Id, code and number of events of every stream, in the order of their codes."""
+    return list(Stream.objects.order_by("code").values_list("id", "code", "next_sequence"))
+
+
+def stream_row(stream_id: int) -> tuple[int, str, int, bytes, int]:
+    """A stream as it stands: id, code, next sequence, head of its chain, version of its terms."""
+    found = Stream.objects.values_list("id", "code", "next_sequence", "head", "terms_version").get(pk=stream_id)
+    return (*found[:3], bytes(found[3]), found[4])
+
+
+def totals_of(stream_id: int) -> dict[tuple[str, date], tuple[int, int]]:
+    """What a stream brought to each account on each gaming day: debits and credits in whole cents."""
+    rows = Total.objects.filter(stream_id=stream_id)
+    rows_of = rows.values_list("account__code", "gaming_date", "debit_cents", "credit_cents")
+    return {(account, day): (int(debits), int(credits)) for account, day, debits, credits in rows_of}
+
+
+TRANSFERS = """
+    SELECT sequence, line, debit_id, credit_id, amount_cents, reason FROM accounting_transfer
+    WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
+"""
+NEXT_EVENT = """
+    SELECT min(sequence) FROM accounting_event WHERE stream_id = %s AND sequence >= %s AND sequence < %s
+"""
+LAST_ACT = """
+    SELECT coalesce(max(sequence), 0) FROM accounting_event WHERE stream_id = %s AND kind <> 'round'
+        AND (kind LIKE %s OR subject = %s)
+"""
+CONTRIBUTED = """
+    SELECT coalesce(sum(transfer.amount_cents) FILTER (WHERE account.kind = 'liability'), 0),
+        count(DISTINCT transfer.sequence) FILTER (WHERE account.kind = 'liability'),
+        coalesce(bool_or(account.kind = 'overflow'), false)
+    FROM accounting_transfer transfer
+    JOIN accounting_account account ON account.id = transfer.credit_id
+    WHERE transfer.stream_id = %s AND transfer.sequence > %s AND transfer.sequence <= %s
+        AND transfer.reason = 'contribution' AND account.kind IN ('liability', 'overflow') AND account.owner = %s
+"""
+
+
+def transfers_between(stream_id: int, first: int, last: int) -> list[Row]:
+    """The transfers of a range of events: sequence, line, ids of debit and credit account, whole cents, reason."""
+    return execute(TRANSFERS, [stream_id, first, last])
+
+
+def next_event(stream_id: int, sequence: int, before: int) -> int | None:
+    """The first event on record from a sequence on and before another."""
+    ((found,),) = execute(NEXT_EVENT, [stream_id, sequence, before])
+    return None if found is None else int(found)
+
+
+def last_act(stream_id: int, *, kinds: str, subject: str) -> int:
+    """The last event of a stream that is no round and whose kind begins so or that is about this subject; 0 if none."""
+    ((found,),) = execute(LAST_ACT, [stream_id, f"{kinds}%", subject])
+    return int(found)
+
+
+def contributed(stream_id: int, owner: str, *, after: int, upto: int) -> tuple[int, int, bool]:
+    """What rounds after one sequence up to another added to a level (`LINK/LEVEL`): whole cents on the display, in how
+    many rounds, and whether any went to the overflow."""
+    ((cents, rounds, ran_over),) = execute(CONTRIBUTED, [stream_id, after, upto, owner])
+    return int(cents), rounds, ran_over
+
+
+# The balance after the last event of each run of `width` events, counted back from what it is after them all.
+SERIES = """
+    WITH moves AS (
+        SELECT transfer.sequence, CASE WHEN transfer.credit_id = account.id THEN transfer.amount_cents
+            ELSE -transfer.amount_cents END AS cents
+        FROM accounting_account account
+        JOIN accounting_transfer transfer ON account.id IN (transfer.credit_id, transfer.debit_id)
+        WHERE account.code = %(account)s AND transfer.stream_id = %(stream)s
+            AND transfer.sequence > %(after)s AND transfer.sequence <= %(upto)s
+    ), runs AS (
+        SELECT max(sequence) AS sequence, sum(cents)::bigint AS cents FROM moves
+        GROUP BY (sequence - %(after)s - 1) / %(width)s
+    )
+    SELECT runs.sequence, event.recorded_at,
+        %(cents)s - coalesce(sum(runs.cents) OVER (
+            ORDER BY runs.sequence DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::bigint
+    FROM runs JOIN accounting_event event ON event.stream_id = %(stream)s AND event.sequence = runs.sequence
+    ORDER BY runs.sequence
+"""
+
+
+def balance_series(
+    account: str, stream_id: int, *, after: int, upto: int, width: int, cents: int
+) -> list[tuple[int, datetime, int]]:
+    """A credit balance over the events of a stream after one sequence up to another, which left it at `cents`.
+
+    Sequence, time and whole cents, of the last event that moved it in each run of `width` events.
+    """
+    values: dict[str, Any] = {
+        "account": account, "stream": stream_id, "after": after, "upto": upto, "width": width, "cents": cents,
+    }  # fmt: skip
+    with connection.cursor() as cursor:
+        cursor.execute(SERIES, values)
+        return cursor.fetchall()
 
 
 def accounts_shown() -> dict[str, tuple[str, str]]:

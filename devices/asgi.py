@@ -21,7 +21,6 @@ from devices.intake import directory, inbox, wakes
 from devices.intake.directory import Caller, Directory
 from devices.intake.inbox import ACCEPTED, Arrival, Verdict
 from devices.posting import Answer, Problem, answer, read
-from devices.queries import settlements
 from jackpot.bounds import (
     Application,
     Bodies,
@@ -34,6 +33,7 @@ from jackpot.bounds import (
     read_for_nothing,
 )
 from jackpot.services.listening import HUB
+from tables.queries.record import settlements
 
 log = structlog.get_logger()
 

@@ -12,21 +12,7 @@ from accounting.statements import execute
 from devices.models import Message, SignificantEvent
 from tables.queries import payouts
 from tables.queries.explanations import explanation
-
-SETTLEMENTS = """
-    SELECT message_id, settlement FROM tables_round WHERE message_id = ANY(%(ids)s)
-    UNION ALL SELECT message_id, settlement FROM tables_hold WHERE message_id = ANY(%(ids)s)
-"""
-
-
-def settlements(message_ids: Collection[int]) -> dict[int, bytes]:
-    """The settlement of each message that has one, as its JSON bytes; a released round's stands before its hold's."""
-    with connection.cursor() as cursor:
-        cursor.execute(SETTLEMENTS, {"ids": list(message_ids)})
-        found: dict[int, bytes] = {}
-        for message_id, settlement in cursor.fetchall():
-            found.setdefault(message_id, bytes(settlement))
-        return found
+from tables.services.messages import Received
 
 
 def boards(message_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
@@ -44,6 +30,12 @@ CORRECTED = """
     JOIN accounting_document document ON document.stream_id = round.stream_id AND document.sequence = round.sequence
     WHERE round.message_id = ANY(%s) AND event.kind = 'round.correct'
 """
+
+
+def received(message_id: int) -> Received:
+    """A kept message as it was taken in."""
+    kept = Message.objects.values_list("received_at", "raw", "digest", "device_id").get(pk=message_id)
+    return Received(kept[0], bytes(kept[1]), bytes(kept[2]), kept[3])
 
 
 SHOW = """

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import connection
 
+from accounting.queries import balance_series, last_act
 from accounting.rules.accounts import of_level
 from jackpot.models import Hit, Level, LevelTerms, Link, Meter, ProgressiveEdition
 from jackpot.rules.hits import hit_number
@@ -258,44 +259,18 @@ def liabilities() -> list[LevelBalance]:
         return [LevelBalance(*row) for row in cursor.fetchall()]
 
 
-# The meter after the last event of each of at most `points` equal runs of the stream, counted back from what it shows.
-SERIES = """
-    WITH moves AS (
-        SELECT transfer.sequence, CASE WHEN transfer.credit_id = account.id THEN transfer.amount_cents
-            ELSE -transfer.amount_cents END AS cents
-        FROM accounting_account account
-        JOIN accounting_transfer transfer ON account.id IN (transfer.credit_id, transfer.debit_id)
-        WHERE account.code = %(account)s AND transfer.stream_id = %(stream)s
-            AND transfer.sequence > %(after)s AND transfer.sequence <= %(upto)s
-    ), runs AS (
-        SELECT max(sequence) AS sequence, sum(cents)::bigint AS cents FROM moves
-        GROUP BY (sequence - %(after)s - 1) / %(width)s
-    )
-    SELECT runs.sequence, event.recorded_at,
-        %(value)s - coalesce(sum(runs.cents) OVER (
-            ORDER BY runs.sequence DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0)::bigint
-    FROM runs JOIN accounting_event event ON event.stream_id = %(stream)s AND event.sequence = runs.sequence
-    ORDER BY runs.sequence
-"""
-
-
 def meter_series(meter: Meter, *, events: int, points: int = 400) -> list[tuple[int, datetime, int]]:
     """A meter over the last events of its stream: sequence, time and whole cents, at most `points` of them."""
     link = meter.level.link
     after = max(0, meter.sequence - events)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            SERIES,
-            {
-                "account": of_level(link.code, meter.level.code, "liability"),
-                "stream": link.stream_id,
-                "after": after,
-                "upto": meter.sequence,
-                "width": max(1, -(-(meter.sequence - after) // points)),
-                "value": meter.value_cents,
-            },
-        )
-        return cursor.fetchall()
+    return balance_series(
+        of_level(link.code, meter.level.code, "liability"),
+        link.stream_id,
+        after=after,
+        upto=meter.sequence,
+        width=max(1, -(-(meter.sequence - after) // points)),
+        cents=meter.value_cents,
+    )
 
 
 def meters_of(link: str) -> list[Meter]:
@@ -312,6 +287,22 @@ def hits_between(stream_id: int, first: int, last: int) -> list[Hit]:
     """The hits of a link's stream from one sequence to another, in their order."""
     hits = Hit.objects.select_related("link", "level").filter(link__stream_id=stream_id, sequence__range=(first, last))
     return list(hits.order_by("sequence", "order"))
+
+
+def next_hit_before(stream_id: int, sequence: int) -> int:
+    """The number that the next hit of a stream's link had before an event."""
+    hits = Hit.objects.filter(link__stream_id=stream_id, sequence__lt=sequence).order_by("-sequence", "-order")
+    last = hits.values_list("number", flat=True).first()
+    return 1 if last is None else last + 1
+
+
+def meters_shown(stream_id: int) -> dict[str, tuple[int, ...]]:
+    """The meters of a stream's link by level: sequence, the three parts with their fractions, counts, the link's next hit."""
+    rows = Meter.objects.filter(level__link__stream_id=stream_id).values_list(
+        "level__code", "sequence", "value_cents", "residual_millionths", "reserve_cents", "reserve_residual_millionths",
+        "overflow_cents", "overflow_residual_millionths", "wagers", "hits", "wins_cents", "level__link__next_hit",
+    )  # fmt: skip
+    return {row[0]: tuple(int(part) for part in row[1:]) for row in rows}
 
 
 def hit_and_the_one_before(level_id: int, sequence: int, order: int) -> tuple[Hit, Hit | None]:
@@ -391,10 +382,4 @@ def level_version(subject: str) -> str | None:
     found = Level.objects.filter(link__code=link, code=level).values_list("link__stream_id", flat=True).first()
     if found is None:
         return None
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT coalesce(max(sequence), 0) FROM accounting_event WHERE stream_id = %s AND kind <> 'round'"
-            " AND (kind LIKE 'link.%%' OR subject = %s)",
-            [found, subject],
-        )
-        return f"{link_version(link)}:{cursor.fetchone()[0]}"
+    return f"{link_version(link)}:{last_act(found, kinds='link.', subject=subject)}"

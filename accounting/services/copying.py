@@ -64,7 +64,7 @@ class Copying:
     """Rows handed over to the server, in this order, on Django's connection, inside the caller's transaction.
 
         with Copying() as copying:
-            copying.send("tables_round", COLUMNS, rows)
+            copying.send("accounting_event", COLUMNS, rows)
             copying.step()      # as often as one likes
         # all are stored here, or the database's refusal was raised
 

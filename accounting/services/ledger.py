@@ -19,7 +19,7 @@ from accounting.rules.events import OPENED
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
 from accounting.services.copying import Copying
-from accounting.statements import execute
+from accounting.statements import Row, execute
 
 
 class UnknownAccount(LookupError):
@@ -182,6 +182,20 @@ def _open(accounts: Iterable[tuple[str, str, str]]) -> None:
 def lock_stream(stream_id: int) -> Stream:
     """A stream with its row locked until the transaction ends, as whoever changes what is on it must hold it."""
     return Stream.objects.select_for_update(no_key=True).get(pk=stream_id)
+
+
+FREE = """
+    SELECT id, next_sequence, head, terms_version FROM accounting_stream WHERE id = %s FOR NO KEY UPDATE SKIP LOCKED
+"""
+
+
+def lock_where_free(stream_id: int) -> Row | None:
+    """Lock a stream's row until the transaction ends: id, next sequence, head, version of its terms.
+
+    None where another transaction holds it: nobody waits.
+    """
+    found = execute(FREE, [stream_id])
+    return found[0] if found else None
 
 
 def stream(stream_id: int) -> Stream:

@@ -9,8 +9,6 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from django.db import connection
-
 from accounting.queries import accounts_shown, documented, property_shown
 from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, inventory, of_level
 from accounting.rules.dated import ALWAYS, Dated
@@ -23,6 +21,7 @@ from jackpot.rules import paytable as progressive
 from jackpot.rules.probability import hit_probability
 from jackpot.rules.state import LinkState
 from tables.queries.projection import editions_shown, table_codes, tables_shown
+from tables.queries.record import row_of_no_stream
 from tables.rules import paytables
 from tables.rules.house import House, TableState
 from tables.services import terms
@@ -135,24 +134,10 @@ def _link(state: LinkState, opened_at: datetime | None) -> dict[str, Any]:
     }
 
 
-# Rows whose stream is not there at all: no replay would ever come by.
-NOWHERE = """
-    SELECT what, stream_id, sequence FROM (
-        (SELECT 'event' AS what, stream_id, sequence FROM accounting_event)
-        UNION ALL (SELECT 'document', stream_id, sequence FROM accounting_document)
-        UNION ALL (SELECT 'transfer', stream_id, sequence FROM accounting_transfer)
-        UNION ALL (SELECT 'round', stream_id, sequence FROM tables_round)
-        UNION ALL (SELECT 'payout', stream_id, sequence FROM tables_payout)
-    ) AS found WHERE NOT EXISTS (SELECT FROM accounting_stream stream WHERE stream.id = found.stream_id) LIMIT 1
-"""
-
-
 def compare_the_rest() -> None:
     """What belongs to no stream: editions, the chart of accounts, the property, steps of hits, rows of no stream."""
-    with connection.cursor() as cursor:
-        cursor.execute(NOWHERE)
-        if row := cursor.fetchone():
-            raise Difference(f"{row[0]} of stream {row[1]}, sequence {row[2]}", "its stream", "a row", "none")
+    if row := row_of_no_stream():
+        raise Difference(f"{row[0]} of stream {row[1]}, sequence {row[2]}", "its stream", "a row", "none")
     _editions()
     _accounts()
     _property()

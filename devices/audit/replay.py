@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from accounting.queries import next_event
 from accounting.rules.accounts import Movement
 from accounting.rules.acts import ActRefused
 from accounting.rules.chain import GENESIS, event_hash
@@ -21,15 +22,16 @@ from accounting.rules.events import OPENED, ROUND
 from accounting.rules.gaming_day import dated as dated_day
 from accounting.rules.gaming_day import gaming_date
 from accounting.rules.moments import instant_nanoseconds
-from accounting.statements import execute
+from accounting.statements import Row
 from devices import collector
 from devices.audit.findings import Counts, Difference, same
-from devices.audit.rows import Chunk, Recorded, Row, held_for, hits_of, next_event
+from devices.audit.rows import Chunk, Recorded, hits_of
 from devices.bodies import strict
-from jackpot.queries import award_row
+from jackpot.queries import award_row, next_hit_before
 from jackpot.rules.decision import Act, Decision, act_of
 from jackpot.rules.meter import Meter
 from jackpot.services.standing import paytable_definitions
+from tables.queries.record import head_and_result, held_for
 from tables.rules.books import PayoutLine
 from tables.rules.deciding import ACTS, Result, RoundDecision, decide, decide_result
 from tables.rules.door import InvalidJson
@@ -112,18 +114,6 @@ def replay_range(part: Range) -> Replayed:
     return Replayed(part, began, replay.state(), replay.totalled())
 
 
-BEFORE = """
-    SELECT event.hash, coalesce(round.settlement, document.result) FROM accounting_event event
-    LEFT JOIN tables_round round ON round.stream_id = event.stream_id AND round.sequence = event.sequence
-    LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
-    WHERE event.stream_id = %s AND event.sequence = %s
-"""
-LAST_HIT = """
-    SELECT hit.number FROM jackpot_hit hit JOIN jackpot_link link ON link.id = hit.link_id
-    WHERE link.stream_id = %s AND hit.sequence < %s ORDER BY hit.sequence DESC, hit."order" DESC LIMIT 1
-"""
-
-
 def recorded_before(part: Range, house: House) -> State:
     """The state that a range begins from, as it is recorded.
 
@@ -132,13 +122,11 @@ def recorded_before(part: Range, house: House) -> State:
     """
     if part.first == 0:
         return State()
-    found = execute(BEFORE, [part.stream_id, part.first - 1])
-    head, result = found[0] if found else (b"", None)
-    hits = execute(LAST_HIT, [part.stream_id, part.first])
+    head, result = head_and_result(part.stream_id, part.first - 1)
     meters = {code: dict(link.meters) for code, link in house.links.items()}.get(part.code, {})
     rows = _meter_rows(result)
     meters |= {row["level"]: meter_of(row) for row in rows if row["link"] == part.code}
-    return State(part.first - 1, head, meters, hits[0][0] + 1 if hits else 1)
+    return State(part.first - 1, head, meters, next_hit_before(part.stream_id, part.first))
 
 
 def _meter_rows(result: bytes | None) -> list[dict[str, Any]]:

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from django.db.models import prefetch_related_objects
 
-from accounting.statements import execute
+from accounting.queries import transfers_between
+from accounting.statements import Row, execute
 from jackpot.queries import hits_between
-
-Row = tuple[Any, ...]
+from tables.queries.record import payouts_between
 
 
 class Recorded(NamedTuple):
@@ -60,18 +60,6 @@ EVENTS = """
         AND document.stream_id = event.stream_id AND document.sequence = event.sequence
     WHERE event.stream_id = %s AND event.sequence BETWEEN %s AND %s ORDER BY event.sequence
 """
-TRANSFERS = """
-    SELECT sequence, line, debit_id, credit_id, amount_cents, reason FROM accounting_transfer
-    WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
-"""
-PAYOUTS = """
-    SELECT sequence, line, seat, kind, wager, hand, level_id, cents, table_id, dealt_at, counts_at, gaming_date FROM tables_payout
-    WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
-"""
-NEXT_EVENT = """
-    SELECT min(sequence) FROM accounting_event WHERE stream_id = %s AND sequence >= %s AND sequence < %s
-"""
-HELD_FOR = "SELECT reasons FROM tables_hold WHERE message_id = %s"
 
 
 class InOrder:
@@ -95,10 +83,10 @@ class Chunk:
     """The recorded rows of some events in a row."""
 
     def __init__(self, stream_id: int, first: int, last: int) -> None:
-        span = [stream_id, first, last]
+        span = (stream_id, first, last)
         self.events = execute(EVENTS, span)
-        self.transfers = InOrder(execute(TRANSFERS, span))
-        self.payouts = InOrder(execute(PAYOUTS, span))
+        self.transfers = InOrder(transfers_between(*span))
+        self.payouts = InOrder(payouts_between(*span))
 
 
 def hits_of(stream_id: int, first: int, last: int) -> dict[int, list[Any]]:
@@ -109,15 +97,3 @@ def hits_of(stream_id: int, first: int, last: int) -> dict[int, list[Any]]:
     for hit in hits:
         found[hit.sequence].append(hit)
     return dict(found)
-
-
-def next_event(stream_id: int, sequence: int, before: int) -> int | None:
-    """The first event on record from a sequence on and before another."""
-    ((found,),) = execute(NEXT_EVENT, [stream_id, sequence, before])
-    return None if found is None else int(found)
-
-
-def held_for(message_id: int) -> list[str] | None:
-    """The reasons that a message was held for; None where it never was."""
-    found = execute(HELD_FOR, [message_id])
-    return list(found[0][0]) if found else None

@@ -19,12 +19,15 @@ from datetime import date
 
 from django.db import connection, transaction
 
+from accounting.queries import stream_row, streams, totals_of
 from accounting.rules.accounts import of_level
 from devices.audit.findings import Counts, Difference, ProcessDied, readable, same
 from devices.audit.inbox_check import verify_inbox
 from devices.audit.projections import Shown, compare_shown, compare_the_rest, shown
 from devices.audit.replay import Range, Replayed, State, Sums, replay_range
 from devices.audit.side_by_side import InThisProcess, Jobs, in_processes
+from jackpot.queries import meters_shown
+from tables.queries.record import rows_beyond
 from tables.services import terms
 
 __all__ = ["Counts", "Difference", "ProcessDied", "streams", "verify", "verify_stream"]
@@ -45,13 +48,6 @@ class Snapshot:
     meters: dict[str, tuple[int, ...]]
     totals: dict[tuple[str, date], tuple[int, int]]
     shown: Shown
-
-
-def streams() -> list[tuple[int, str, int]]:
-    """Id, code and number of events of every stream, in the order of their codes."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT id, code, next_sequence FROM accounting_stream ORDER BY code")
-        return cursor.fetchall()
 
 
 def _unseen(what: str, done: int) -> None:
@@ -115,32 +111,9 @@ def take_snapshot(stream_id: int) -> Snapshot:
     """The stream as it stands, with its meters and totals, of one moment."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        cursor.execute(
-            "SELECT id, code, next_sequence, head, terms_version FROM accounting_stream WHERE id = %s", [stream_id]
-        )
-        stream = cursor.fetchone()
-        cursor.execute(
-            """
-            SELECT level.code, meter.sequence, meter.value_cents, meter.residual_millionths, meter.reserve_cents,
-                meter.reserve_residual_millionths, meter.overflow_cents, meter.overflow_residual_millionths,
-                meter.wagers, meter.hits, meter.wins_cents, link.next_hit
-            FROM jackpot_meter meter JOIN jackpot_level level ON level.id = meter.level_id
-            JOIN jackpot_link link ON link.id = level.link_id WHERE link.stream_id = %s
-            """,
-            [stream_id],
-        )
-        meters = {row[0]: tuple(row[1:]) for row in cursor.fetchall()}
-        cursor.execute(
-            """
-            SELECT account.code, total.gaming_date, total.debit_cents, total.credit_cents
-            FROM accounting_total total JOIN accounting_account account ON account.id = total.account_id
-            WHERE total.stream_id = %s
-            """,
-            [stream_id],
-        )
-        totals = {(row[0], row[1]): (row[2], row[3]) for row in cursor.fetchall()}
-        rows = shown(stream_id)
-    return Snapshot(stream[0], stream[1], stream[2], bytes(stream[3]), stream[4], meters, totals, rows)
+        stream = stream_row(stream_id)
+        meters, totals, rows = meters_shown(stream_id), totals_of(stream_id), shown(stream_id)
+    return Snapshot(*stream, meters, totals, rows)
 
 
 def cut(stream: Snapshot, size: int) -> Iterator[Range]:
@@ -172,31 +145,9 @@ def _handed_over(stream: Snapshot, reached: State, began: State) -> None:
     same(where, "next hit that a range begins with", reached.next_hit, began.next_hit)
 
 
-# Compared with the stream as it stands in the same statement: a service that goes on settling is not in the way.
-# Two searches, before the first event and after the last: with OR it would be a walk through all between.
-BEYOND = """
-    SELECT least((SELECT min(sequence) FROM tables_round WHERE stream_id = stream.id AND sequence < 0),
-            (SELECT min(sequence) FROM tables_round WHERE stream_id = stream.id AND sequence >= next_sequence)),
-        least((SELECT min(sequence) FROM tables_payout WHERE stream_id = stream.id AND sequence < 0),
-            (SELECT min(sequence) FROM tables_payout WHERE stream_id = stream.id AND sequence >= next_sequence)),
-        least((SELECT min(sequence) FROM accounting_transfer WHERE stream_id = stream.id AND sequence < 0),
-            (SELECT min(sequence) FROM accounting_transfer WHERE stream_id = stream.id AND sequence >= next_sequence)),
-        (SELECT min(sequence) FROM jackpot_hit hit JOIN jackpot_link link ON link.id = hit.link_id
-            WHERE link.stream_id = stream.id AND (sequence < 0 OR sequence >= next_sequence)),
-        (SELECT min(sequence) FROM accounting_event WHERE stream_id = stream.id AND sequence >= next_sequence),
-        (SELECT min(sequence) FROM accounting_document WHERE stream_id = stream.id AND sequence >= next_sequence)
-    FROM accounting_stream stream WHERE stream.id = %s
-"""
-
-BEYOND_OF = ("rounds", "payouts", "transfers", "hits", "events", "documents")
-
-
 def _nothing_beyond(stream_id: int, where: str) -> None:
     """Rows that name an event after the last one belong to nothing."""
-    with connection.cursor() as cursor:
-        cursor.execute(BEYOND, [stream_id])
-        found = cursor.fetchone()
-    for what, sequence in zip(BEYOND_OF, found, strict=True):
+    for what, sequence in rows_beyond(stream_id).items():
         if sequence is not None:
             raise Difference(where, f"{what} after the last event", "none", f"sequence {sequence}")
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db import DatabaseError, Error, connection, transaction
 from psycopg.sql import SQL
 
+from accounting.services import ledger
 from accounting.services.copying import refused_rows
 from accounting.statements import execute
 from devices import collector
@@ -19,9 +20,6 @@ from tables.services.rounds import Batch, StreamHead
 BATCH = 1_000
 DEATHS_UNTIL_SUSPECT = 2
 
-LOCK = """
-    SELECT id, next_sequence, head, terms_version FROM accounting_stream WHERE id = %s FOR NO KEY UPDATE SKIP LOCKED
-"""
 # Committed before the batch is tried, so that a batch that kills its worker is known by the next one. It may be lost
 # with the database: then the batch is simply tried once more. A batch that succeeds moves the front, and with it this.
 # One statement is one transaction and one way to the server: a floor's quiet hours are batches of one.
@@ -212,13 +210,13 @@ def _attempt(stream_id: int) -> int | None:
 
 def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
     with transaction.atomic():
-        locked = execute(LOCK, [stream_id])
-        if not locked:
+        locked = ledger.lock_where_free(stream_id)
+        if locked is None:
             return Taken(Batch(), busy=True)
         rows = execute(TAKE, [stream_id, size])
         if not rows:
             return Taken(Batch())
-        stream = StreamHead(*locked[0])
+        stream = StreamHead(*locked)
         here = terms.of_stream(stream.id, stream.terms_version).tables
         rerouted = _reroute(stream_id, [row[0] for row in rows if row[1] not in here])
         with collector.paused():

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from django.db import connection
 
-from accounting.queries import event_shown, transfers_of
+from accounting.queries import contributed, event_shown, transfers_of
 from accounting.statements import execute
 from jackpot.queries import edition_of, hit_and_the_one_before, link_definition
 from jackpot.rules.meter import MILLION
@@ -33,15 +32,6 @@ EDITION = """
     SELECT edition.code, edition.digest, edition.definition::text FROM tables_tablepaytable offered
     JOIN tables_wageredition edition ON edition.id = offered.edition_id
     WHERE offered.terms_id = %s AND offered.wager IN (%s, 'base') ORDER BY offered.wager = 'base' LIMIT 1
-"""
-SINCE_LAST_HIT = """
-    SELECT coalesce(sum(transfer.amount_cents) FILTER (WHERE account.kind = 'liability'), 0),
-        count(DISTINCT transfer.sequence) FILTER (WHERE account.kind = 'liability'),
-        coalesce(bool_or(account.kind = 'overflow'), false)
-    FROM accounting_transfer transfer
-    JOIN accounting_account account ON account.id = transfer.credit_id
-    WHERE transfer.stream_id = %s AND transfer.sequence > %s AND transfer.sequence <= %s
-        AND transfer.reason = 'contribution' AND account.kind IN ('liability', 'overflow') AND account.owner = %s
 """
 
 
@@ -180,10 +170,8 @@ def _meter(payout: Detail, award: dict[str, Any], settlement: dict[str, Any]) ->
     """The level before and after, and what was contributed to it since its last hit (REQUIREMENTS R31)."""
     hit, previous = hit_and_the_one_before(payout.level_id or 0, payout.sequence, award["order"])
     after = previous.sequence if previous else 0
-    with connection.cursor() as cursor:
-        owner = f"{hit.link.code}/{hit.level.code}"
-        cursor.execute(SINCE_LAST_HIT, [payout.stream_id, after, payout.sequence, owner])
-        contributed_cents, rounds, ran_over = cursor.fetchone()
+    owner = f"{hit.link.code}/{hit.level.code}"
+    contributed_cents, rounds, ran_over = contributed(payout.stream_id, owner, after=after, upto=payout.sequence)
     return {
         "link": hit.link.code,
         "level": hit.level.code,
@@ -198,7 +186,7 @@ def _meter(payout: Detail, award: dict[str, Any], settlement: dict[str, Any]) ->
             "left_cents": previous.meter_after_cents if previous else None,
             "after_sequence": after,
             "to_sequence": payout.sequence,
-            "contributed_cents": int(contributed_cents),
+            "contributed_cents": contributed_cents,
             "rounds": rounds,
             **({} if ran_over else _wagers(payout, award, settlement, previous)),
         },

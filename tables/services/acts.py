@@ -21,17 +21,16 @@ from tables.rules.house import HELD as HELD_STILL
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.services import recording, terms
+from tables.services.messages import MESSAGES
 from tables.services.recording import Booking, Incoming, Moments, decode, encode
 from tables.services.rounds import dated
 
 ROUND_ACTS = frozenset({"round.release", "round.correct", "round.void"})
 
 HELD = """
-    SELECT hold.message_id, hold.table_id, hold.reference, message.received_at, message.raw, message.digest,
-        message.device_id, tabl.stream_id, hold.reasons,
+    SELECT hold.message_id, hold.table_id, tabl.stream_id, hold.reasons,
         (SELECT outcome FROM tables_round round WHERE round.message_id = hold.message_id)
     FROM tables_hold hold JOIN tables_table tabl ON tabl.id = hold.table_id
-    JOIN devices_message message ON message.id = hold.message_id
     WHERE tabl.code = %s AND hold.reference = %s
 """
 KNOWN = """
@@ -54,8 +53,9 @@ def held(subject: str) -> Held:
     table, _, reference = subject.partition("/")
     found = execute(HELD, [table, reference])
     if found:
-        *incoming, stream_id, reasons, outcome = found[0]
-        return Held(Incoming(*incoming), stream_id, reasons, outcome or HELD_STILL)
+        message_id, table_id, stream_id, reasons, outcome = found[0]
+        incoming = Incoming(message_id, table_id, reference, *MESSAGES.of(message_id))
+        return Held(incoming, stream_id, reasons, outcome or HELD_STILL)
     if settled := execute(KNOWN, [table, reference]):
         raise ActRefused("wrong_state", detail=f"round {subject} is {settled[0][0]}, not held")
     raise ActRefused("unknown_subject", detail=f"there is no round {subject}")

@@ -408,7 +408,8 @@ def test_envy_is_explained_by_the_neighbour_s_hit(api: Api, played: dict[str, Me
     for hand, cents, winner in (("straight_flush", 150_000, 6), ("royal_flush", 500_000, 2)):
         found = explained(api, shown, 4, "envy", hand=hand)
         assert found["line"] is None
-        assert found["envy"] == [{"from_seat": winner, "hand": hand, "paid_cents": cents, "hit": awards[winner]["hit"]}]
+        award = {key: awards[winner][key] for key in ("order", "hit")}
+        assert found["envy"] == [{"from_seat": winner, "hand": hand, "paid_cents": cents} | award]
         assert found["cards"]["folded"] == "fourth_street"
         assert row_of(found, hand)["envy_cents"] == cents == found["payout"]["cents"]
 
