@@ -162,7 +162,7 @@ def table(request: HttpRequest, code: str) -> HttpResponse:
     last = rounds[TABLE_ROUNDS_SHOWN - 1] if len(rounds) > TABLE_ROUNDS_SHOWN else None
     context = {
         "table": shown,
-        "decided": decided_on(subject=code),
+        "decided": decided_on(tables_queries.stream_of(code), subject=code),
         "rounds": rounds[:TABLE_ROUNDS_SHOWN],
         "before": before.partition("/")[0],
         "older": f"{last.counts_at.isoformat()}/{last.sequence}" if last else None,
