@@ -247,7 +247,7 @@ def events_page(stream: str, *, after_sequence: int, limit: int, with_rounds: bo
         rows = rows.exclude(kind=ROUND)
     found = list(rows.order_by("sequence")[:limit])
     documents = Document.objects.filter(stream__code=stream, sequence__in=[row.sequence for row in found])
-    decided = {document.sequence: said(document.cause, document.result) for document in documents}
+    decided = {document.sequence: said(bytes(document.cause), bytes(document.result)) for document in documents}
     return [event_row(row) | decided.get(row.sequence, NOT_SAID) for row in found]
 
 
@@ -257,8 +257,8 @@ NOT_SAID: dict[str, Any] = {"act": None, "by": None, "result": None}
 
 def said(cause: bytes, result: bytes) -> dict[str, Any]:
     """What an event's documents say: which act, by whom, and what came of it. An opening was asked for by nobody."""
-    asked = msgspec.json.decode(bytes(cause))
-    return {"act": asked.get("act"), "by": asked.get("by"), "result": msgspec.json.decode(bytes(result))}
+    asked = msgspec.json.decode(cause)
+    return {"act": asked.get("act"), "by": asked.get("by"), "result": msgspec.json.decode(result)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,13 +313,18 @@ def decided_on(stream: str, *, subject: str | None = None, limit: int = 50) -> l
     """
     with connection.cursor() as cursor:
         cursor.execute(DECIDED, {"stream": stream, "subject": subject, "limit": limit})
-        return [Decided(*row[:5], bytes(row[5]).decode(), bytes(row[6]).decode()) for row in cursor.fetchall()]
+        return [
+            Decided(code, sequence, kind, about, at, bytes(cause).decode(), bytes(result).decode())
+            for code, sequence, kind, about, at, cause, result in cursor.fetchall()
+        ]
 
 
 def documents_of(stream_id: int, sequence: int) -> dict[str, str] | None:
     """The cause and the result of an event as the text that was hashed; None where a message is its cause."""
     found = Document.objects.filter(stream_id=stream_id, sequence=sequence).first()
-    return found and {"cause": bytes(found.cause).decode(), "result": bytes(found.result).decode()}
+    if found is None:
+        return None
+    return {"cause": bytes(found.cause).decode(), "result": bytes(found.result).decode()}
 
 
 def stream_exists(code: str) -> bool:

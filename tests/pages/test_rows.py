@@ -83,7 +83,7 @@ def test_a_line_of_the_first_rules_edition_goes_by_its_odds() -> None:
 
 def flushes(house: House) -> dict[str, Any]:
     """Two straight flushes at one board, and a neighbour without."""
-    wager = {"progressive": 100}
+    wager: dict[str, Any] = {"progressive": 100}
     sent = message(
         "two", seat(1, "2s 7d", **wager), seat(3, "5h 6h", **wager), seat(5, "Th Jh", **wager), community="7h 8h 9h"
     )
