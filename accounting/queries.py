@@ -311,14 +311,18 @@ DECIDED = """
     FROM accounting_document document
     JOIN accounting_event event ON event.stream_id = document.stream_id AND event.sequence = document.sequence
     JOIN accounting_stream stream ON stream.id = document.stream_id
-    WHERE (stream.code = %(stream)s OR %(stream)s IS NULL) AND (event.subject = %(subject)s OR %(subject)s IS NULL)
+    WHERE (stream.code = %(stream)s AND %(subject)s IS NULL OR event.subject = %(subject)s
+            OR stream.code = %(stream)s AND event.kind IN ('opened', 'table.install'))
         AND event.kind NOT LIKE 'round%%'
     ORDER BY event.recorded_at DESC, document.stream_id, document.sequence DESC LIMIT %(limit)s
 """
 
 
-def decided_on(*, stream: str | None = None, subject: str | None = None, limit: int = 50) -> list[Decided]:
-    """The events of a stream, or about a subject on whatever stream, that are neither rounds nor about one; newest first."""
+def decided_on(stream: str, *, subject: str | None = None, limit: int = 50) -> list[Decided]:
+    """The events of a stream that are neither rounds nor about one, newest first.
+
+    With a subject, those about it on whatever stream, and what opened this one.
+    """
     with connection.cursor() as cursor:
         cursor.execute(DECIDED, {"stream": stream, "subject": subject, "limit": limit})
         return [

@@ -71,7 +71,7 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
     for level in link["levels"]:
         level["subject"] = f"{code}/{level['code']}"
     context = {
-        "decided": decided_on(stream=code),
+        "decided": decided_on(code),
         "series": f"{reverse('jackpot-series')}?{urlencode({'link': code, 'span': span})}",
         "link": link | {"stream": f"{reverse('live')}?{urlencode({'link': code})}"},
         "charts": _charts(code, events=span),

@@ -17,6 +17,9 @@ from accounting.rules import acts
 from accounting.rules.acts import ActRefused, Field, expected
 from accounting.rules.moments import is_moment
 
+FOLDED = 72
+"""So many characters of JSON stand on one line of a text area."""
+
 
 class Upload(Protocol):
     """A file that a browser sent."""
@@ -54,8 +57,8 @@ class Input:
 
     @property
     def rows(self) -> int:
-        """How many lines its text area shows: what is in it with room for one more, eight at least."""
-        return min(max(8, len(self.typed.splitlines()) + 1), 40)
+        """How many lines its text area shows: what is in it with room for one more, long lines folded, eight at least."""
+        return min(max(8, sum(1 + len(line) // FOLDED for line in self.typed.splitlines()) + 1), 40)
 
     @property
     def like(self) -> str:

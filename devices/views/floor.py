@@ -166,7 +166,7 @@ def table(request: HttpRequest, code: str) -> HttpResponse:
         "table": shown,
         "today": today,
         "day": tables_on(today, table=code)[0],
-        "decided": decided_on(subject=code),
+        "decided": decided_on(tables_queries.stream_of(code), subject=code),
         "rounds": rounds[:TABLE_ROUNDS_SHOWN],
         "before": before.partition("/")[0],
         "older": f"{last.counts_at.isoformat()}/{last.sequence}" if last else None,

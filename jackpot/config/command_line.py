@@ -11,7 +11,7 @@ from jackpot.config.embedded_postgres import DatabaseProblem, EmbeddedPostgres
 
 WITHOUT_DATABASE = {
     "", "bench", "help", "version", "--version", "--help", "check", "collectstatic", "compilemessages", "diffsettings",
-    "findstatic", "makemessages", "odds", "simulate", "soak", "spectacular", "startapp", "startproject",
+    "findstatic", "makemessages", "odds", "roles", "simulate", "soak", "spectacular", "startapp", "startproject",
 }  # fmt: skip
 
 ONE_MEANS_A_FINDING = {"verify"}

@@ -79,6 +79,12 @@ def table_exists(code: str) -> bool:
     return Table.objects.filter(code=code).exists()
 
 
+def stream_of(code: str) -> str:
+    """The stream that a table's next round counts on."""
+    found: str = Table.objects.values_list("stream__code", flat=True).get(code=code)
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class RoundLine:
     """A settled or void round in one line. Amounts are whole cents, stakes included in what was paid.

@@ -24,6 +24,7 @@ class Beside:
 
 def side_by_side(posted: Mapping[str, Any], corrected: Mapping[str, Any]) -> list[Beside]:
     """Every part of two messages, seats last and by their number; the order of keys does not count."""
+    corrected = _in_order_of(posted, corrected)
     keys = [key for key in dict.fromkeys([*posted, *corrected]) if key != "seats"]
     rows = [Beside(key, _text(posted, key), _text(corrected, key)) for key in keys]
     before, after = _seats(posted), _seats(corrected)
@@ -33,11 +34,8 @@ def side_by_side(posted: Mapping[str, Any], corrected: Mapping[str, Any]) -> lis
 
 def changed(posted: Mapping[str, Any], corrected: Mapping[str, Any]) -> list[Beside]:
     """What differs, as finely as it can be named: `seat 3 ante`, not the whole seat where both have it."""
-    found: list[Beside] = []
-    for row in side_by_side(_flat(posted), _flat(corrected)):
-        if row.differs:
-            found.append(row)
-    return found
+    corrected = _in_order_of(posted, corrected)
+    return [row for row in side_by_side(_flat(posted), _flat(corrected)) if row.differs]
 
 
 def _flat(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,4 +53,16 @@ def _seats(message: Mapping[str, Any]) -> dict[int, Any]:
 
 
 def _text(of: Mapping[Any, Any], key: Any) -> str:
-    return json.dumps(of[key], ensure_ascii=False, sort_keys=True) if key in of else ""
+    return json.dumps(of[key], ensure_ascii=False) if key in of else ""
+
+
+def _in_order_of(like: Any, value: Any) -> Any:
+    """A value with its keys in the order of another's, seat by seat, so that the same reads the same."""
+    if isinstance(value, Mapping):
+        before = like if isinstance(like, Mapping) else {}
+        keys = [key for key in before if key in value] + [key for key in value if key not in before]
+        return {key: _in_order_of(before.get(key), value[key]) for key in keys}
+    if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
+        before = {item.get("seat"): item for item in like or () if isinstance(item, Mapping)}
+        return [_in_order_of(before.get(item.get("seat")), item) for item in value]
+    return value

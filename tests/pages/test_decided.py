@@ -67,6 +67,7 @@ def test_a_closed_table_is_opened_and_its_history_names_who_and_from_when(house:
     page = text_of(supervisor.get(f"/floor/tables/{LINKED}/"))
     assert f"ms-mg01 / {closed['event']['sequence']}" in page
     assert "table state: closed" in page
+    assert "table installed: MS-101" in page, "what it opened with is there too"
     assert f"{SUPERVISOR} no. {closed['id']}" in page
     (event,) = [
         event

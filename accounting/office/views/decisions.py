@@ -20,7 +20,7 @@ from accounting.models import Property
 from accounting.office import queries, registry
 from accounting.office.acts import Act, Foreseen
 from accounting.office.callers import person_of
-from accounting.office.forms import ActForm
+from accounting.office.forms import ActForm, laid_out
 from accounting.office.models import Proposal
 from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
 from accounting.office.rules.approval import STATES, WAITING
@@ -134,7 +134,9 @@ def _fact(field: Field, value: Any) -> Fact:
 
 
 def _nested(title: str, value: Any) -> Fact:
-    return Fact(title, json.dumps(value, indent=1, ensure_ascii=False), True)
+    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+        return Fact(title, ", ".join(value).replace("_", " "))
+    return Fact(title, laid_out(value), True)
 
 
 @page("decisions")

@@ -155,7 +155,9 @@ def said_of_change(change: dict[str, Any]) -> str:
         return f"{what}: {'open' if change['open'] else 'closed'}"
     if "changed" in change:
         return f"{what}: " + ", ".join(_told_of_change(key, value) for key, value in change["changed"].items())
-    return f"{what}: {words(str(change.get('state') or change.get('link') or 'as installed'))}"
+    if change["what"].endswith(".installed"):
+        return f"{what}: {change.get('table') or change['link']}"
+    return f"{what}: {words(str(change.get('state') or change.get('link') or 'none'))}"
 
 
 def _told_of_change(key: str, value: Any) -> str:
