@@ -135,8 +135,9 @@ def test_changing_roles_is_refused_by_the_service_first(maria: User) -> None:
     assert accounts.roles_of(maria) == ["controller", "cage"]
     record = last_record("maria")
     assert (record.actor, record.action, record.recorded_at) == ("sam", "change roles", AT)
+    assert record.origin == "10.1.2.3"
     assert record.detail == {
-        "before": {"roles": ["supervisor"]}, "after": {"roles": ["controller", "cage"]}, "from": "10.1.2.3",
+        "before": {"roles": ["supervisor"]}, "after": {"roles": ["controller", "cage"]},
     }  # fmt: skip
 
 
@@ -261,7 +262,7 @@ def test_a_link_is_kept_as_a_digest_and_opens_once(house: House) -> None:
     person = links.use("MARIA", "the secret itself", PASSWORD, address="10.9.9.9", at=LATER)
     assert person.check_password(PASSWORD)
     record = last_record("maria")
-    assert (record.actor, record.action, record.detail["from"]) == (
+    assert (record.actor, record.action, record.origin) == (
         "maria",
         "set password",
         "10.9.9.9",

@@ -34,7 +34,5 @@ def on_record(
     by: Actor, action: str, name: str, at: datetime, /, *, before: dict[str, Any] | None = None, **after: Any
 ) -> None:
     """Write an act about a person into the audit trail, what it found and what it left. Comes last in a transaction."""
-    detail: dict[str, Any] = {"before": before or {}, "after": after}
-    if by.address:
-        detail["from"] = by.address
-    audit.record(at=at, actor=by.name, action=action, subject=subject_of(name), detail=detail)
+    detail = {"before": before or {}, "after": after}
+    audit.record(at=at, actor=by.name, action=action, subject=subject_of(name), detail=detail, origin=by.address)
