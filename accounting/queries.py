@@ -236,7 +236,7 @@ def event_shown(stream_id: int, sequence: int) -> dict[str, Any]:
 
 
 def event_row(event: Event) -> dict[str, Any]:
-    """An event as auditors read it: enough to compute its hash by hand (`accounting.rules.chain`)."""
+    """An event as auditors read it: what its hash is computed from (`accounting.rules.chain`), but for what its message says."""
     return {
         "stream": event.stream.code,
         "sequence": event.sequence,
@@ -245,6 +245,7 @@ def event_row(event: Event) -> dict[str, Any]:
         "gaming_date": event.gaming_date.isoformat(),
         "original_date": event.original_date.isoformat() if event.original_date else None,
         "recorded_at": event.recorded_at.isoformat(),
+        "rules": event.rules,
         "message_digest": bytes(event.message_digest).hex(),
         "result_digest": bytes(event.result_digest).hex(),
         "previous": bytes(event.previous).hex(),

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 from django.db import connection
 
+from accounting.rules.events import ROUND
 from accounting.statements import execute
 from devices.models import Message, SignificantEvent
 from tables.queries import payouts
@@ -238,6 +239,24 @@ def swept_at() -> datetime | None:
         return found
 
 
+RECEIPTS = """
+    SELECT round.sequence, message.received_at, message.device_id FROM tables_round round
+    JOIN accounting_stream stream ON stream.id = round.stream_id JOIN devices_message message ON message.id = round.message_id
+    WHERE stream.code = %s AND round.sequence = ANY(%s)
+"""
+
+
+def with_receipts(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Events of one stream, each with what its hash says of its message: when it was received, and the device's number."""
+    sequences = [event["sequence"] for event in events if event["kind"] == ROUND]
+    found = {}
+    if sequences:
+        for sequence, received_at, device_id in execute(RECEIPTS, [events[0]["stream"], sequences]):
+            found[sequence] = {"received_at": received_at.isoformat(), "device_id": device_id}
+    none = {"received_at": None, "device_id": None}
+    return [event | found.get(event["sequence"], none) for event in events]
+
+
 def explanation_of(payout_id: str) -> dict[str, Any] | None:
     """How a payout was reached, with the message it came from; None where there is no such payout."""
     shown = payouts.by_id(payout_id)
@@ -246,7 +265,9 @@ def explanation_of(payout_id: str) -> dict[str, Any] | None:
     found = round_of(shown["table"], shown["round"])
     assert found is not None, "a payout's round has a message"
     message = found.as_decided
-    return explanation(shown, message) | {"message": message, "received_at": found.received_at.isoformat()}
+    explained = explanation(shown, message)
+    (proof,) = with_receipts([explained["proof"]])
+    return explained | {"proof": proof, "message": message, "received_at": found.received_at.isoformat()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,9 @@ class EventShown(serializers.Serializer[Any]):
     gaming_date = serializers.DateField()
     original_date = serializers.DateField(allow_null=True)
     recorded_at = serializers.DateTimeField()
+    rules = serializers.IntegerField(help_text="the rules edition that the event was decided by")
+    received_at = serializers.DateTimeField(allow_null=True, help_text="of a round's message, which its hash covers")
+    device_id = serializers.IntegerField(allow_null=True, help_text="the number of the device that sent it, likewise")
     message_digest = serializers.CharField()
     result_digest = serializers.CharField()
     previous = serializers.CharField()
@@ -197,4 +200,4 @@ class StreamEvents(APIView):
             raise NotFound(f"no stream {code}")
         found = events_page(code, after_sequence=after, limit=limit + 1, with_rounds=with_rounds)
         following = str(found[limit - 1]["sequence"]) if len(found) > limit else None
-        return Response({"items": found[:limit], "next": following})
+        return Response({"items": queries.with_receipts(found[:limit]), "next": following})

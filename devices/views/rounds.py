@@ -89,7 +89,7 @@ def _worded(found: RoundShown) -> dict[str, Any]:
         "moved": {"staked_cents": staked, "paid_cents": paid, "house_cents": staked - paid},
         "transfers": transfers,
         "transferred_cents": sum(transfer["amount_cents"] for transfer in transfers),
-        "event": event_shown(found.stream_id, found.sequence),
+        "event": queries.with_receipts([event_shown(found.stream_id, found.sequence)])[0],
         "documents": documents_of(found.stream_id, found.sequence),
         "previous": round_address(*near.previous) if near.previous else None,
         "following": round_address(*near.following) if near.following else None,

@@ -180,6 +180,10 @@ def test_events_of_a_stream_are_its_opening_and_whatever_is_no_round(api: Api) -
     assert api.found("streams/ms-mg01/events")["items"] == []
 
 
+def micro(moment: str) -> int:
+    return round(datetime.fromisoformat(moment).timestamp() * 1_000_000)
+
+
 def test_events_carry_what_the_chain_is_recomputed_from(api: Api) -> None:
     """Whoever reads the list can check it: each hash over the one before, the digests and the heading."""
     sent = royal(reference(), dealt_at=api.round()["dealt_at"])
@@ -196,8 +200,10 @@ def test_events_carry_what_the_chain_is_recomputed_from(api: Api) -> None:
     assert [event["sequence"] for event in events] == list(range(shown["sequence"] + 1))
     previous = "00" * 32
     for event in events:
-        micro = round(datetime.fromisoformat(event["recorded_at"]).timestamp() * 1_000_000)
-        heading = f"{event['stream']}\n{event['sequence']}\n{event['kind']}\n{event['subject']}\n{event['gaming_date']}\n{micro}"
+        fields = [event[name] for name in ("stream", "sequence", "kind", "subject", "gaming_date")]
+        fields += [micro(event["recorded_at"]), event["rules"]]
+        fields += [micro(event["received_at"]), event["device_id"]] if event["kind"] == "round" else ["-", "-"]
+        heading = "\n".join(map(str, fields))
         chained = bytes.fromhex(previous + event["message_digest"] + event["result_digest"]) + heading.encode()
         assert (event["previous"], event["hash"]) == (previous, sha256(chained).hexdigest()), event["sequence"]
         previous = event["hash"]
