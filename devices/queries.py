@@ -13,6 +13,7 @@ from accounting.statements import execute
 from devices.models import Message, SignificantEvent
 from tables.queries import payouts
 from tables.queries.explanations import explanation
+from tables.queries.record import corrections
 from tables.services.messages import Received
 
 
@@ -20,17 +21,9 @@ def boards(message_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
     """The community cards of each message, in the order they were dealt."""
     found = Message.objects.filter(id__in=message_ids).values_list("id", "raw")
     dealt = {message_id: tuple(msgspec.json.decode(bytes(raw))["community"]) for message_id, raw in found}
-    for message_id, cause in execute(CORRECTED, [list(message_ids)]):
+    for message_id, cause in corrections(message_ids).items():
         dealt[message_id] = tuple(msgspec.json.decode(cause)["payload"]["message"]["community"])
     return dealt
-
-
-CORRECTED = """
-    SELECT round.message_id, document.cause FROM tables_round round
-    JOIN accounting_event event ON event.stream_id = round.stream_id AND event.sequence = round.sequence
-    JOIN accounting_document document ON document.stream_id = round.stream_id AND document.sequence = round.sequence
-    WHERE round.message_id = ANY(%s) AND event.kind = 'round.correct'
-"""
 
 
 def received(message_id: int) -> Received:

@@ -10,6 +10,12 @@ SETTLEMENTS = """
     SELECT message_id, settlement FROM tables_round WHERE message_id = ANY(%(ids)s)
     UNION ALL SELECT message_id, settlement FROM tables_hold WHERE message_id = ANY(%(ids)s)
 """
+CORRECTED = """
+    SELECT round.message_id, document.cause FROM tables_round round
+    JOIN accounting_event event ON event.stream_id = round.stream_id AND event.sequence = round.sequence
+    JOIN accounting_document document ON document.stream_id = round.stream_id AND document.sequence = round.sequence
+    WHERE round.message_id = ANY(%s) AND event.kind = 'round.correct'
+"""
 BEFORE = """
     SELECT event.hash, coalesce(round.settlement, document.result) FROM accounting_event event
     LEFT JOIN tables_round round ON round.stream_id = event.stream_id AND round.sequence = event.sequence
@@ -56,6 +62,11 @@ def settlements(message_ids: Collection[int]) -> dict[int, bytes]:
         for message_id, settlement in cursor.fetchall():
             found.setdefault(message_id, bytes(settlement))
         return found
+
+
+def corrections(message_ids: Collection[int]) -> dict[int, bytes]:
+    """The cause of each message's correction, for those that people corrected: the act with the message as corrected."""
+    return dict(execute(CORRECTED, [list(message_ids)]))
 
 
 def head_and_result(stream_id: int, sequence: int) -> tuple[bytes, bytes | None]:

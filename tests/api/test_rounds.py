@@ -18,7 +18,17 @@ def test_a_round_is_shown_wherever_it_stands(api: Api) -> None:
     sent = api.round()
     api.post(sent)
     queued = api.shown(sent)
-    assert set(queued) == {"round", "table", "state", "received_at", "stream", "sequence", "message", "settlement"}
+    assert set(queued) == {
+        "round",
+        "table",
+        "state",
+        "received_at",
+        "stream",
+        "sequence",
+        "message",
+        "settlement",
+        "decided",
+    }
     assert (queued["state"], queued["sequence"], queued["settlement"]) == ("queued", None, None)
     assert (queued["round"], queued["table"], queued["stream"]) == (sent["round"], LINKED, "ms-mg01")
     assert queued["message"] == sent

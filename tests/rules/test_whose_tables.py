@@ -39,6 +39,7 @@ TOGETHER = {
         "LEVELS": PART + "the levels of a link",
     },
     "tables/queries/record.py": {
+        "CORRECTED": "rounds that people corrected, with the act's document",
         "BEFORE": "the head and result that a range of a replay begins from",
         "BEYOND": "rows after a stream's last event, as the stream stands in the same statement",
         "NOWHERE": "rows of no stream, an anti-join",
