@@ -53,8 +53,9 @@ def test_however_it_is_divided_the_result_is_the_same(processes: int, size: int)
 def rewrite(first: int) -> None:
     """Chain the link's events anew from one on, so that every hash is right again."""
     events = rows(
-        "SELECT event.stream_id, event.sequence, event.kind, subject, gaming_date, recorded_at, message_digest, result_digest,"
-        " rules, received_at, device_id FROM accounting_event event JOIN tables_round round USING (stream_id, sequence)"
+        "SELECT event.stream_id, event.sequence, event.kind, subject, event.gaming_date, recorded_at, message_digest,"
+        " result_digest, rules, received_at, device_id"
+        " FROM accounting_event event JOIN tables_round round USING (stream_id, sequence)"
         " JOIN devices_message message ON message.id = round.message_id"
         " WHERE event.stream_id = %s AND event.sequence >= %s ORDER BY event.sequence",
         House.stream("ms-mg01"),
