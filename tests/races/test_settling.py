@@ -216,20 +216,20 @@ def test_a_post_that_commits_late_is_not_swept_away_with_those_that_overtook_it(
     """It has the lower receipt and was stored while the later ones were being settled: it stays queued, and is settled."""
     from tables.services import rounds
 
-    begun, at_work, stored = threading.Event(), threading.Event(), threading.Event()
+    begun, under_way, stored = threading.Event(), threading.Event(), threading.Event()
 
     def slow_gateway() -> None:
         with transaction.atomic():
             House().post(message("slow-1"), message("slow-2"))
             begun.set()
-            assert at_work.wait(60)
+            assert under_way.wait(60)
         stored.set()
 
     real = rounds.settle_batch
 
     def settle_batch(*arguments: Any, **more: Any) -> Any:
         batch = real(*arguments, **more)
-        at_work.set()
+        under_way.set()
         assert stored.wait(60)
         return batch
 
@@ -265,17 +265,17 @@ def test_a_close_waits_for_what_is_being_booked(busy_house: House, monkeypatch: 
 
     busy_house.play(message("R-0"))
     busy_house.post(royal("R-1"))
-    at_work, closed = threading.Event(), threading.Event()
+    under_way, closed = threading.Event(), threading.Event()
     real = rounds.settle_batch
 
     def slow(*arguments: Any, **more: Any) -> Any:
         batch = real(*arguments, **more)
-        at_work.set()
+        under_way.set()
         assert not closed.wait(0.4), "closed while a round of that day was being booked"
         return batch
 
     def close() -> None:
-        assert at_work.wait(60)
+        assert under_way.wait(60)
         with transaction.atomic():
             run("SELECT FROM accounting_gamingday WHERE date = %s FOR UPDATE", DAY)
             run("UPDATE accounting_gamingday SET closed_at = now() WHERE date = %s", DAY)
