@@ -227,10 +227,22 @@ def progressive_stakes(settlement: dict[str, Any]) -> list[int]:
     ]
 
 
+SIDE_WAGERS = {
+    "three_card_bonus", "cover_all", "bonus", "optional_bonus", "pair_plus", "pocket", "ante_bonus", "insurance",
+}  # fmt: skip
+
+
+def paid_for(seat: dict[str, Any], line: dict[str, Any]) -> str:
+    """The hand that a line pays: a side wager's is that of its row, where the line names one, else the seat's own."""
+    if line["wager"] in SIDE_WAGERS and "row" in line:
+        return str(line["row"]).split(" ")[0]
+    return seat["hand"] or ""
+
+
 def winnings(settlement: dict[str, Any]) -> list[tuple[int, str, int]]:
     """Seat, hand and cents of everything won: lines without their stake, and envy."""
     found = []
     for seat in settlement["seats"]:
-        found += [(seat["seat"], seat["hand"] or "", line["win_cents"]) for line in seat["lines"] if line["win_cents"]]
+        found += [(seat["seat"], paid_for(seat, line), line["win_cents"]) for line in seat["lines"] if line["win_cents"]]
         found += [(seat["seat"], envy["hand"], envy["paid_cents"]) for envy in seat["envy"]]
     return found
