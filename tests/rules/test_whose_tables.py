@@ -46,6 +46,7 @@ TOGETHER = {
     },
     "devices/queries.py": {
         "SHOW": "a round wherever it stands",
+        "RECEIPTS": "what the hashes of a page of rounds say of their messages",
         "NAMED": "rounds of one reference, one look by key a table",
         "rounds_on": "rounds of a stream in its order",
         "health": "the queue and whether there is a floor, asked once a second",

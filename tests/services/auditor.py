@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from tables.rules.games import GAMES
 from tests.services.house import rows, value
 
 MILLION = 1_000_000
@@ -228,18 +227,24 @@ def progressive_stakes(settlement: dict[str, Any]) -> list[int]:
     ]
 
 
-def winnings(settlement: dict[str, Any]) -> list[tuple[int, str, int]]:
-    """Seat, hand and cents of everything won: lines without their stake, and envy.
+SIDE_WAGERS = {
+    "three_card_bonus", "cover_all", "bonus", "optional_bonus", "pair_plus", "pocket", "ante_bonus", "insurance",
+}  # fmt: skip
 
-    Base wagers and the progressive are paid for the seat's own hand, any other for that of the row that pays it (SPEC §9).
-    """
-    own = {"progressive"}.union(*(game.base_wagers for game in GAMES.values()))
+
+def paid_for(seat: dict[str, Any], line: dict[str, Any]) -> str:
+    """The hand that a line pays: a side wager's is that of its row, where the line names one, else the seat's own."""
+    if line["wager"] in SIDE_WAGERS and "row" in line:
+        return str(line["row"]).split(" ")[0]
+    return seat["hand"] or ""
+
+
+def winnings(settlement: dict[str, Any]) -> list[tuple[int, str, int]]:
+    """Seat, hand and cents of everything won: lines without their stake, and envy."""
     found = []
     for seat in settlement["seats"]:
-        for line in seat["lines"]:
-            if line["win_cents"]:
-                paid_for = "hand" if line["wager"] in own or "row" not in line else "row"
-                hand = seat["hand"] if paid_for == "hand" else line["row"].split()[0]
-                found.append((seat["seat"], hand or "", line["win_cents"]))
+        found += [
+            (seat["seat"], paid_for(seat, line), line["win_cents"]) for line in seat["lines"] if line["win_cents"]
+        ]
         found += [(seat["seat"], envy["hand"], envy["paid_cents"]) for envy in seat["envy"]]
     return found
