@@ -9,7 +9,7 @@ from django.db import connection
 from accounting.queries import balance_series, last_act
 from accounting.rules.accounts import of_level
 from jackpot.models import Hit, Level, LevelTerms, Link, Meter, ProgressiveEdition
-from jackpot.rules.hits import hit_number
+from jackpot.rules.hits import hit_name, hit_number
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,7 +367,7 @@ def stray_step() -> tuple[str, str] | None:
     with connection.cursor() as cursor:
         cursor.execute(STRAY_STEP)
         row = cursor.fetchone()
-    return (f"{row[0]}-{row[1]:06d}", row[2]) if row else None
+    return (hit_name(row[0], row[1]), row[2]) if row else None
 
 
 def link_version(code: str) -> str | None:

@@ -44,15 +44,24 @@ TABLE_KEYS: Final = (
 TERM_KEYS: Final = tuple(term.name for term in fields(Terms))
 LEAST_PAYOUT_LIMIT_CENTS: Final = 5_000_000  # seed 003: $50,000 or a greater approved sum
 MOST_ANTE_BONUS_ODDS: Final = 30  # seed 004
+CHOICES: Final = {
+    "limit_scope": ("base", "all_fixed_odds"),
+    "misdeal_voids": ("seat", "round"),
+    "copy_hand": ("dealer", "push"),
+}
+"""What a term that is one of several words may be."""
 TERM_SCHEMA: Final[dict[str, Any]] = {
     term.name: {"type": "boolean"}
     if term.type == "bool"
+    else {"type": "string", "enum": list(CHOICES[term.name])}
+    if term.name in CHOICES
     else {"type": "integer"}
-    if term.type == "int"
-    else {"type": "string"}
     for term in fields(Terms)
+} | {
+    "payout_limit_cents": {"type": "integer", "minimum": LEAST_PAYOUT_LIMIT_CENTS},
+    "ante_bonus_odds": {"type": "integer", "minimum": 0, "maximum": MOST_ANTE_BONUS_ODDS},
 }
-"""The JSON Schema of each term, for whoever fills in a form; what it may hold is said by `read_terms`."""
+"""The JSON Schema of each term, for whoever fills in a form."""
 TIME_OF_DAY: Final = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
 
 
@@ -255,8 +264,8 @@ def read_terms(value: object, path: str = "") -> Terms:
         cover_all_counts_folded_hands=chosen.flag(
             "cover_all_counts_folded_hands", default.cover_all_counts_folded_hands
         ),
-        limit_scope=chosen.choice("limit_scope", ("base", "all_fixed_odds"), default.limit_scope),
-        misdeal_voids=chosen.choice("misdeal_voids", ("seat", "round"), default.misdeal_voids),
+        limit_scope=chosen.choice("limit_scope", CHOICES["limit_scope"], default.limit_scope),
+        misdeal_voids=chosen.choice("misdeal_voids", CHOICES["misdeal_voids"], default.misdeal_voids),
         bonus_returns_stake=chosen.flag("bonus_returns_stake", default.bonus_returns_stake),
         payout_limit_cents=chosen.integer("payout_limit_cents", LEAST_PAYOUT_LIMIT_CENTS)
         if "payout_limit_cents" in given
@@ -265,7 +274,7 @@ def read_terms(value: object, path: str = "") -> Terms:
         if "ante_bonus_odds" in given
         else default.ante_bonus_odds,
         ace_two_consecutive=chosen.flag("ace_two_consecutive", default.ace_two_consecutive),
-        copy_hand=chosen.choice("copy_hand", ("dealer", "push"), default.copy_hand),
+        copy_hand=chosen.choice("copy_hand", CHOICES["copy_hand"], default.copy_hand),
         wheel_is_second=chosen.flag("wheel_is_second", default.wheel_is_second),
     )
 
