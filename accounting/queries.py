@@ -233,6 +233,7 @@ def event_row(event: Event) -> dict[str, Any]:
         "gaming_date": event.gaming_date.isoformat(),
         "original_date": event.original_date.isoformat() if event.original_date else None,
         "recorded_at": event.recorded_at.isoformat(),
+        "rules": event.rules,
         "message_digest": bytes(event.message_digest).hex(),
         "result_digest": bytes(event.result_digest).hex(),
         "previous": bytes(event.previous).hex(),

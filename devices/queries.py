@@ -198,6 +198,22 @@ def rounds_on(stream: str, *, after_sequence: int, limit: int) -> list[RoundShow
         return [_shown(row) for row in cursor.fetchall()]
 
 
+HEARD = """
+    SELECT round.sequence, message.received_at, message.device_id FROM tables_round round
+    JOIN accounting_stream stream ON stream.id = round.stream_id
+    JOIN devices_message message ON message.id = round.message_id
+    WHERE stream.code = %s AND round.sequence = ANY(%s)
+"""
+
+
+def heard(stream: str, sequences: Collection[int]) -> dict[int, dict[str, Any]]:
+    """When the messages of rounds of a stream were received, and from which device: both are in their events' headings."""
+    return {
+        sequence: {"received_at": received_at.isoformat(), "device": device_id}
+        for sequence, received_at, device_id in execute(HEARD, [stream, list(sequences)])
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class Health:
     """What the database says of the service."""

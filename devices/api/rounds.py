@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from accounting.queries import events_page, stream_exists
 from accounting.rules import parameters
+from accounting.rules.events import ROUND
 from accounting.rules.parameters import BadParameter, Parameters
 from devices import posting, queries
 from devices.services import directory, inbox, wakes
@@ -68,6 +69,9 @@ class EventShown(serializers.Serializer[Any]):
     gaming_date = serializers.DateField()
     original_date = serializers.DateField(allow_null=True)
     recorded_at = serializers.DateTimeField()
+    rules = serializers.IntegerField(help_text="the rules edition; from the second on it is in the heading of the hash")
+    received_at = serializers.DateTimeField(allow_null=True)
+    device = serializers.IntegerField(allow_null=True)
     message_digest = serializers.CharField()
     result_digest = serializers.CharField()
     previous = serializers.CharField()
@@ -82,6 +86,10 @@ class EventPage(serializers.Serializer[Any]):
 
     items = EventShown(many=True)
     next = serializers.CharField(allow_null=True)
+
+
+NOT_HEARD: dict[str, Any] = {"received_at": None, "device": None}
+"""What is said of an event that is no message's."""
 
 
 class AnyBody(BaseParser):
@@ -197,4 +205,6 @@ class StreamEvents(APIView):
             raise NotFound(f"no stream {code}")
         found = events_page(code, after_sequence=after, limit=limit + 1, with_rounds=with_rounds)
         following = str(found[limit - 1]["sequence"]) if len(found) > limit else None
-        return Response({"items": found[:limit], "next": following})
+        heard = queries.heard(code, [event["sequence"] for event in found if event["kind"] == ROUND])
+        items = [event | heard.get(event["sequence"], NOT_HEARD) for event in found[:limit]]
+        return Response({"items": items, "next": following})

@@ -18,7 +18,17 @@ def test_a_round_is_shown_wherever_it_stands(api: Api) -> None:
     sent = api.round()
     api.post(sent)
     queued = api.shown(sent)
-    assert set(queued) == {"round", "table", "state", "received_at", "stream", "sequence", "message", "settlement"}
+    assert set(queued) == {
+        "round",
+        "table",
+        "state",
+        "received_at",
+        "stream",
+        "sequence",
+        "message",
+        "settlement",
+        "decided",
+    }
     assert (queued["state"], queued["sequence"], queued["settlement"]) == ("queued", None, None)
     assert (queued["round"], queued["table"], queued["stream"]) == (sent["round"], LINKED, "ms-mg01")
     assert queued["message"] == sent
@@ -196,8 +206,11 @@ def test_events_carry_what_the_chain_is_recomputed_from(api: Api) -> None:
     assert [event["sequence"] for event in events] == list(range(shown["sequence"] + 1))
     previous = "00" * 32
     for event in events:
-        micro = round(datetime.fromisoformat(event["recorded_at"]).timestamp() * 1_000_000)
+        micro = microseconds(event["recorded_at"])
         heading = f"{event['stream']}\n{event['sequence']}\n{event['kind']}\n{event['subject']}\n{event['gaming_date']}\n{micro}"
+        if event["rules"] > 1:
+            received = microseconds(event["received_at"]) if event["received_at"] else "-"
+            heading += f"\n{event['rules']}\n{received}\n{'-' if event['device'] is None else event['device']}"
         chained = bytes.fromhex(previous + event["message_digest"] + event["result_digest"]) + heading.encode()
         assert (event["previous"], event["hash"]) == (previous, sha256(chained).hexdigest()), event["sequence"]
         previous = event["hash"]
@@ -205,6 +218,11 @@ def test_events_carry_what_the_chain_is_recomputed_from(api: Api) -> None:
     assert (last["subject"], last["kind"]) == (f"{LINKED}/{sent['round']}", "round")
     assert last["message_digest"] == sha256(canonical(sent)).hexdigest()
     assert last["result_digest"] == sha256(canonical(shown["settlement"])).hexdigest()
+
+
+def microseconds(at: str) -> int:
+    """Microseconds since 1970 UTC of a moment."""
+    return round(datetime.fromisoformat(at).timestamp() * 1_000_000)
 
 
 def canonical(message: Message) -> bytes:

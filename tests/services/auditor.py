@@ -243,6 +243,8 @@ def winnings(settlement: dict[str, Any]) -> list[tuple[int, str, int]]:
     """Seat, hand and cents of everything won: lines without their stake, and envy."""
     found = []
     for seat in settlement["seats"]:
-        found += [(seat["seat"], paid_for(seat, line), line["win_cents"]) for line in seat["lines"] if line["win_cents"]]
+        found += [
+            (seat["seat"], paid_for(seat, line), line["win_cents"]) for line in seat["lines"] if line["win_cents"]
+        ]
         found += [(seat["seat"], envy["hand"], envy["paid_cents"]) for envy in seat["envy"]]
     return found
