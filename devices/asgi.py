@@ -17,9 +17,9 @@ from django.conf import settings
 from django.db import DatabaseError, connections
 
 from devices.gathering import Gatherer
-from devices.posting import Answer, Problem, answer, read
+from devices.posting import Answer, Problem, answer, read, reused
 from devices.queries import settlements
-from devices.services import directory, inbox, wakes
+from devices.services import directory, inbox, significant, wakes
 from devices.services.directory import Caller, Directory
 from devices.services.inbox import ACCEPTED, Arrival, Verdict
 from jackpot.bounds import (
@@ -129,9 +129,13 @@ class Posting:
         else:
             post = read(body, caller, known, now)
         if isinstance(post, Problem):
+            if post.noted is not None:
+                significant.note([post.noted])
             return *_problem(post), []
         arrivals = post.arrivals
         verdicts = await self.inbox.ask(arrivals) if arrivals else []
+        if noted := reused(post, verdicts, caller):
+            significant.note(noted)
         wakes.wake({
             arrival.stream_id
             for arrival, verdict in zip(arrivals, verdicts, strict=True)

@@ -62,3 +62,19 @@ class Attempt(models.Model):
     receipt = models.BigIntegerField()
     position = models.SmallIntegerField()
     attempts = models.IntegerField()
+
+
+class Deal(models.Model):
+    """What was dealt at a table, by the digest of its moment and cards: found again under a second reference."""
+
+    pk = models.CompositePrimaryKey("table", "digest", "message")
+    table = unguarded("tables.Table")
+    digest = models.BinaryField(max_length=16)
+    message = unguarded("devices.Message")
+
+
+class Looked(models.Model):
+    """How far a stream's deals were looked at."""
+
+    stream = models.OneToOneField("accounting.Stream", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    sequence = models.BigIntegerField()

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import json
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,8 @@ from django.test import Client
 
 from devices.asgi import Posting
 from devices.services import directory
+from devices.services import significant as noting
+from devices.services.significant import Notebook
 from tests.api.conftest import Api, reference
 from tests.services.house import ALONE, LINKED, NEIGHBOUR, TWIN, Message, rows, seat, value
 
@@ -150,7 +153,7 @@ def test_what_the_door_refuses_is_422_and_not_stored(
 ENDLESS = "9" * 4_301
 WHERE: list[tuple[str, Callable[[Message], object], str, str]] = [
     ("ante", lambda sent: sent | anted("@"), "invalid_value", "/seats/0/wagers/ante"),
-    ("side wager", lambda sent: sent | {"seats": [seat(1, "3s 7d", three_card_bonus="@")]}, "invalid_value",
+    ("side wager", lambda sent: sent | anted(1000) | {"seats": [{"seat": 1, "cards": ["3s", "7d"], "wagers": {"three_card_bonus": "@"}}]}, "invalid_value",
      "/seats/0/wagers/three_card_bonus"),
     ("seat", lambda sent: sent | {"seats": [seat(1, "3s 7d") | {"seat": "@"}]}, "invalid_value", "/seats/0/seat"),
     ("players", lambda sent: sent | {"dealing": {"method": "hand", "players": "@"}}, "invalid_value", "/dealing/players"),
@@ -317,6 +320,47 @@ def test_a_key_posts_for_its_own_table_only(api: Api, post: Poster) -> None:
     problem(post(own | {"table": "MS-999"}), 422, "unknown_table", "/table")
     assert post(own).status_code == 202
     assert post(foreign, table=NEIGHBOUR).status_code == 202
+
+
+def significant(code: str, round: str) -> list[tuple[Any, ...]]:
+    """Table and device of the significant events of a round, as soon as there is one."""
+    give_up = time.monotonic() + 20
+    while True:
+        found = rows(
+            'SELECT "table", device FROM devices_significantevent WHERE code = %s'
+            " AND (detail ->> 'round' = %s OR detail ->> 'last_round' = %s)", code, round, round,
+        )  # fmt: skip
+        if found or time.monotonic() > give_up:
+            return found
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("way", ["event loop", "django"])
+def test_what_a_device_should_not_have_done_is_put_on_record(
+    way: str, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reference with other content, alone and in an array, and a post for somebody else's table."""
+
+    def post(body: object, table: str) -> int:
+        if way == "event loop":
+            return api.post(body, table=table).status_code
+        headers = api.key(table)
+        return (
+            Client()
+            .post("/api/v1/rounds", json.dumps(body), content_type="application/json", headers=headers)
+            .status_code
+        )
+
+    # By a device that no other test sends so, for only the first of a minute is put down at once.
+    monkeypatch.setattr(noting, "note", Notebook(noting._record).note)
+    sent = api.round(table=TWIN)
+    assert post(sent, TWIN) == 202
+    assert post(sent | {"community": ["2d", "9h", "Kd"]}, TWIN) == 409
+    assert significant("reference_reused", sent["round"]) == [(TWIN, f"demo-{TWIN}")]
+    foreign = api.round(table=NEIGHBOUR)
+    assert post(foreign, TWIN) == 403
+    assert significant("not_your_table", foreign["round"]) == [(NEIGHBOUR, f"demo-{TWIN}")]
+    api.settle()
 
 
 @pytest.mark.parametrize("table", [LINKED, NEIGHBOUR, TWIN, ALONE])

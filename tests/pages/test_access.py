@@ -9,7 +9,7 @@ from django.urls import reverse
 from accounting.rules.people import ACCOUNTING, ADMINISTRATOR, AUDITOR, ROLES, SUPERVISOR
 from jackpot.feeds import DISPLAYED, said
 from tests.pages.conftest import PASSWORD, SignedIn, person, text_of
-from tests.services.house import ALONE, House, message, royal
+from tests.services.house import ODD, House, message, open_odd_table, royal
 
 PAGES = {
     "/": set(ROLES),
@@ -123,9 +123,10 @@ def test_nothing_there_is_a_page_that_says_so(house: House, signed_in: SignedIn)
 
 
 def test_pages_of_codes_with_slashes_and_letters_beyond_ascii(house: House, signed_in: SignedIn) -> None:
-    house.play(message("r/1 ü", table=ALONE))
+    open_odd_table()
+    house.play(message("r/1 ü", table=ODD))
     client = signed_in()
-    table = client.get(reverse("table-page", args=[ALONE]))
+    table = client.get(reverse("table-page", args=[ODD]))
     assert table.status_code == 200
     start = table.content.decode().index('href="/rounds/')
     address = table.content.decode()[start + 6 :].partition('"')[0]

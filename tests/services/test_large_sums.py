@@ -25,7 +25,9 @@ def past_the_door(sent: Message) -> None:
 
 def lost(round: str, cents: int, wager: str = "three_card_bonus") -> Message:
     """A round in which a side wager of so many cents is lost."""
-    return message(round, seat(1, "3s 7d", progressive=100, **{wager: cents}))
+    return message(
+        round, seat(1, "3s 7d") | {"wagers": {**seat(1, "3s 7d")["wagers"], "progressive": 100, wager: cents}}
+    )
 
 
 def test_a_day_of_the_greatest_wagers_comes_to_more_than_a_bigint_and_the_books_agree(busy_house: House) -> None:
