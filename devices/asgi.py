@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 
 from devices.gathering import Gatherer
 from devices.posting import Answer, Problem, answer, read, reused
@@ -93,7 +93,7 @@ class Posting:
             if refused.status == 503:
                 extra.append((b"retry-after", b"1"))
             status, content, kind = _problem(Problem(refused.status, refused.code, refused.detail))
-        except DatabaseError as error:
+        except Error as error:
             log.error("round_not_accepted", error=str(error))
             unknown = Problem(503, "try_again", "the message may not be stored: send the same message again")
             status, content, kind, extra = *_problem(unknown), [(b"retry-after", b"1")]
