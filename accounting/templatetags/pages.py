@@ -11,6 +11,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from accounting.rules.signs import pieces
+
 register = template.Library()
 
 MINUS = "\N{MINUS SIGN}"
@@ -72,6 +74,19 @@ def icon(name: str, label: str = "") -> SafeString:
     if label:
         return format_html('<svg class="icon" role="img" aria-label="{}"><use href="{}"/></svg>', label, address)
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}"/></svg>', address)
+
+
+@register.filter
+def exact(text: Any) -> SafeString:
+    """A controller's own words, every sign that could be taken for another marked and named."""
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (format_html('<mark title="{}">{}</mark>', piece.name, piece.shown) if piece.name else piece.shown,)
+            for piece in pieces(str(text))
+        ),
+    )
 
 
 @register.filter

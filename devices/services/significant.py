@@ -104,23 +104,29 @@ class Notebook:
         return ready
 
 
-def _record(noted: list[tuple[Noted, int]]) -> None:
+def record(noted: list[tuple[Noted, int]]) -> None:
+    """Put these on record, each with how often it came."""
     at = timezone.now()
-    try:
-        SignificantEvent.objects.bulk_create(
-            SignificantEvent(
-                recorded_at=at, code=each.code, table=each.table[:64], device=each.device, detail=_detail(each, times)
-            )
-            for each, times in noted
+    SignificantEvent.objects.bulk_create(
+        SignificantEvent(
+            recorded_at=at, code=each.code, table=each.table[:64], device=each.device, detail=_detail(each, times)
         )
-    finally:
-        connections.close_all()
+        for each, times in noted
+    )
 
 
 def _detail(noted: Noted, times: int) -> dict[str, Any]:
-    round_ = {} if noted.round is None else {"round": noted.round}
-    return round_ if times == 1 else {"times": times} | ({"last_round": noted.round} if round_ else {})
+    if times == 1:
+        return {} if noted.round is None else {"round": noted.round}
+    return {"times": times} | ({} if noted.round is None else {"last_round": noted.round})
 
 
-NOTEBOOK = Notebook(_record)
+def _record_aside(noted: list[tuple[Noted, int]]) -> None:
+    try:
+        record(noted)
+    finally:
+        connections.close_all()  # the notebook's thread is idle for long
+
+
+NOTEBOOK = Notebook(_record_aside)
 note = NOTEBOOK.note

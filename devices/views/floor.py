@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounting.pages import day_began, page
 from devices.queries import boards
+from devices.views.concerns import concerns
 from jackpot import queries as jackpot_queries
 from tables.queries import floor as tables_queries
 from tables.queries.floor import RoundLine
@@ -60,6 +61,7 @@ def _now() -> dict[str, Any]:
         "hits": jackpot_queries.last_hits(limit=HITS_SHOWN),
         "held": held,
         "held_count": held_count,
+        "concerns": concerns(timezone.now()),
     }
 
 

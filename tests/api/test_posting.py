@@ -354,7 +354,7 @@ def test_what_a_device_should_not_have_done_is_put_on_record(
         )
 
     # By a device that no other test sends so, for only the first of a minute is put down at once.
-    monkeypatch.setattr(noting, "note", Notebook(noting._record).note)
+    monkeypatch.setattr(noting, "note", Notebook(noting._record_aside).note)
     sent = api.round(table=TWIN)
     assert post(sent, TWIN) == 202
     assert post(sent | {"community": ["2d", "9h", "Kd"]}, TWIN) == 409
