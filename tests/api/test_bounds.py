@@ -329,3 +329,18 @@ def test_every_link_comes_through_one_stream_without_ids(impatient: Service, api
         heard = until(connection, b'"link":"ms-mg01"') if api else b""
         heard += until(connection, b'"link":"twin"') if b'"link":"twin"' not in heard else b""
         assert b"\nid: " not in heard
+
+
+def test_a_server_that_stops_ends_its_streams_and_says_nothing_wrong(
+    api: Api, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serving() as service, ExitStack() as stack:
+        connections = [watching(stack, service)[0] for _ in range(20)]
+        for connection in connections:
+            until(connection, b"event: meter")
+        service.process.terminate()
+        for connection in connections:
+            everything(connection)
+        assert service.process.wait(20) is not None
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err
