@@ -299,6 +299,13 @@ def test_a_sign_that_is_none_is_404_and_its_methods_are_few(impatient: Service) 
     assert httpx.head(f"{impatient.url}{SIGN}", trust_env=False).status_code == 405
 
 
+@pytest.mark.parametrize("path", ["/api/v1/links/twin/stream", "/live", SIGN])
+def test_what_views_and_server_say_to_each_other_leaves_by_no_other_method(path: str, strict: Api) -> None:
+    for method in ("HEAD", "POST", "OPTIONS", "PUT"):
+        answer = strict.client.request(method, path, headers=strict.key())
+        assert "x-event-stream" not in answer.headers, (method, answer.status_code)
+
+
 def test_a_person_s_stream_ends_soon_after_the_session(impatient: Service, api: Api) -> None:
     client = Client()
     client.force_login(User.objects.get(username="supervisor"))
