@@ -6,15 +6,20 @@ import asyncio
 import itertools
 import json
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.test import Client
 
 from devices.asgi import Posting
-from devices.intake import directory
+from devices.intake import directory, inbox
+from devices.intake import significant as noting
+from devices.intake.significant import Notebook
 from tests.api.conftest import Api, reference
 from tests.services.house import ALONE, LINKED, NEIGHBOUR, TWIN, Message, rows, seat, value
 
@@ -328,6 +333,47 @@ def test_a_key_posts_for_its_own_table_only(api: Api, post: Poster) -> None:
     assert post(foreign, table=NEIGHBOUR).status_code == 202
 
 
+def significant(code: str, round: str) -> list[tuple[Any, ...]]:
+    """Table and device of the significant events of a round, as soon as there is one."""
+    give_up = time.monotonic() + 20
+    while True:
+        found = rows(
+            'SELECT "table", device FROM devices_significantevent WHERE code = %s'
+            " AND (detail ->> 'round' = %s OR detail ->> 'last_round' = %s)", code, round, round,
+        )  # fmt: skip
+        if found or time.monotonic() > give_up:
+            return found
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("way", ["event loop", "django"])
+def test_what_a_device_should_not_have_done_is_put_on_record(
+    way: str, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reference with other content, alone and in an array, and a post for somebody else's table."""
+
+    def post(body: object, table: str) -> int:
+        if way == "event loop":
+            return api.post(body, table=table).status_code
+        headers = api.key(table)
+        return (
+            Client()
+            .post("/api/v1/rounds", json.dumps(body), content_type="application/json", headers=headers)
+            .status_code
+        )
+
+    # By a device that no other test sends so, for only the first of a minute is put down at once.
+    monkeypatch.setattr(noting, "note", Notebook(noting._record_aside).note)
+    sent = api.round(table=TWIN)
+    assert post(sent, TWIN) == 202
+    assert post(sent | {"community": ["2d", "9h", "Kd"]}, TWIN) == 409
+    assert significant("reference_reused", sent["round"]) == [(TWIN, f"demo-{TWIN}")]
+    foreign = api.round(table=NEIGHBOUR)
+    assert post(foreign, TWIN) == 403
+    assert significant("not_your_table", foreign["round"]) == [(NEIGHBOUR, f"demo-{TWIN}")]
+    api.settle()
+
+
 @pytest.mark.parametrize("table", [LINKED, NEIGHBOUR, TWIN, ALONE])
 def test_every_table_posts_with_its_own_key(table: str, api: Api) -> None:
     sent = api.round(table=table)
@@ -355,6 +401,70 @@ def test_a_reference_of_any_signs_is_kept_and_found(api: Api) -> None:
         assert api.shown(sent)["message"] == sent
 
 
+async def answered(posting: Posting, api: Api, body: bytes) -> tuple[int, dict[bytes, bytes], Any]:
+    """What the fast way in says to a post: status, headers and JSON."""
+    told: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": body}
+
+    async def send(event: dict[str, Any]) -> None:
+        told.append(event)
+
+    headers = [(b"host", b"localhost:8000"), (b"authorization", api.key()["Authorization"].encode())]
+    await posting({"type": "http", "method": "POST", "path": "/api/v1/rounds", "headers": headers}, receive, send)
+    return told[0]["status"], dict(told[0]["headers"]), json.loads(told[1]["body"])
+
+
+async def nobody(scope: Any, receive: Any, send: Any) -> None:
+    """Django, where it must not be asked."""
+    raise AssertionError("this is not Django's")
+
+
+@pytest.mark.parametrize("deadlocks", [4, 5])
+def test_deadlocks_are_tried_again_and_five_in_a_row_are_answered_503(
+    deadlocks: int, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = inbox._accept_once
+    tries = 0
+
+    def clash(arrivals: Any) -> Any:
+        nonlocal tries
+        tries += 1
+        if tries <= deadlocks:
+            raise OperationalError("deadlock detected") from psycopg.errors.DeadlockDetected()
+        return real(arrivals)
+
+    monkeypatch.setattr(inbox, "_accept_once", clash)
+    sent = api.round()
+
+    async def ask() -> list[tuple[int, dict[bytes, bytes], Any]]:
+        posting = Posting(nobody)
+        return [await answered(posting, api, json.dumps(sent).encode()) for _ in range(2)]
+
+    (status, headers, body), again = asyncio.run(ask())
+    if deadlocks == 5:
+        assert (status, headers[b"retry-after"], body["code"]) == (503, b"1", "try_again")
+        assert headers[b"content-type"] == b"application/problem+json"
+        assert again[0] == 202, "nothing was stored, and the same message again is taken"
+    else:
+        assert (status, again[0]) == (202, 200)
+    assert tries == 6
+    assert is_stored(sent)
+
+
+@pytest.mark.parametrize("error", [DatabaseError("refused"), InterfaceError("the connection is closed")])
+def test_any_trouble_of_the_database_is_503_and_says_send_it_again(
+    error: Exception, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(arrivals: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr(inbox, "_accept_once", broken)
+    status, _, body = asyncio.run(answered(Posting(nobody), api, json.dumps(api.round()).encode()))
+    assert (status, body["code"]) == (503, "try_again")
+
+
 def test_no_post_reads_the_database_in_the_event_loop(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept of tables and devices grows old between two looks at the clock: it is then read aside, never here."""
     clock = itertools.count(1_000.0, 0.6)
@@ -368,26 +478,11 @@ def test_no_post_reads_the_database_in_the_event_loop(api: Api, monkeypatch: pyt
 
     monkeypatch.setattr(directory, "_read", watched)
 
-    async def nobody(scope: Any, receive: Any, send: Any) -> None:
-        raise AssertionError("this is not Django's")
-
     async def ask() -> list[int]:
-        statuses: list[int] = []
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": b"[]"}
-
-        async def send(event: dict[str, Any]) -> None:
-            statuses.append(event.get("status", 0))
-
         posting = Posting(nobody)
-        key = [(b"host", b"localhost:8000"), (b"authorization", api.key()["Authorization"].encode())]
-        for _ in range(20):
-            scope = {"type": "http", "method": "POST", "path": "/api/v1/rounds", "headers": key}
-            await posting(scope, receive, send)
-        return statuses
+        return [(await answered(posting, api, b"[]"))[0] for _ in range(20)]
 
     directory.forget()
-    assert [status for status in asyncio.run(ask()) if status] == [202] * 20
+    assert asyncio.run(ask()) == [202] * 20
     assert len(read_in) > 3
     assert threading.current_thread().name not in read_in

@@ -264,7 +264,7 @@ def test_a_close_waits_for_what_is_being_booked(busy_house: House, monkeypatch: 
 
     busy_house.play(message("R-0"))
     busy_house.post(royal("R-1"))
-    settling, closed = threading.Event(), threading.Event()
+    under_way, closed = threading.Event(), threading.Event()
     real = rounds.settle_batch
 
     def slow(*arguments: Any, **more: Any) -> Any:
