@@ -8,7 +8,7 @@ from urllib.parse import quote
 from django.core.cache import cache
 from django.utils import timezone
 
-from accounting.rules.roles import SUPERVISOR
+from accounting.rules.roles import ACCOUNTING, SUPERVISOR
 from devices.intake import deals, significant
 from devices.intake.significant import Noted
 from devices.models import SignificantEvent
@@ -33,6 +33,11 @@ def test_the_floor_and_the_devices_show_what_a_device_should_not_have_done(house
         assert "MS-101: R-2 is R-1 again," in shown
         assert "reference reused, 17 times" in shown
         assert "demo-TW-201 at MS-101," in shown
+    for role, sees in ((SUPERVISOR, True), (ACCOUNTING, False)):
+        for page in ("/", "/floor/now"):
+            part = signed_in(role).get(page).content.decode().partition('id="concerns"')[2].partition("</section>")[0]
+            assert part.count('href="/rounds/MS-101/R-2"') == 1
+            assert part.count('href="/devices/') == (3 if sees else 0)
     listed = text_of(client.get("/devices/"))
     for words in ("same deal twice", "same as R-1", "not your table", "times 17", "last round R-1"):
         assert words in listed
