@@ -227,10 +227,19 @@ def progressive_stakes(settlement: dict[str, Any]) -> list[int]:
     ]
 
 
+def paid_for(line: dict[str, Any], seat: dict[str, Any]) -> str:
+    """The hand that a line was paid for: a side wager's is the first word of its row, the others' the seat's own."""
+    by_the_seat = line["wager"] in ("ante", "third_street", "fourth_street", "fifth_street", "progressive")
+    found: str = seat["hand"] or "" if by_the_seat or "row" not in line else line["row"].split(" ")[0]
+    return found
+
+
 def winnings(settlement: dict[str, Any]) -> list[tuple[int, str, int]]:
     """Seat, hand and cents of everything won: lines without their stake, and envy."""
     found = []
     for seat in settlement["seats"]:
-        found += [(seat["seat"], seat["hand"] or "", line["win_cents"]) for line in seat["lines"] if line["win_cents"]]
+        found += [
+            (seat["seat"], paid_for(line, seat), line["win_cents"]) for line in seat["lines"] if line["win_cents"]
+        ]
         found += [(seat["seat"], envy["hand"], envy["paid_cents"]) for envy in seat["envy"]]
     return found
