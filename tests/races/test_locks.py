@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from jackpot.services import links
 from tables.services import floors, rounds
 from tests.races.test_settling import closing
 from tests.services import auditor
-from tests.services.house import ALONE, FLOOR, RECEIVED, House, message, rows, royal, run, value, verify
+from tests.services.house import DEALT, FLOOR, RECEIVED, House, message, rows, royal, value, verify
 
 LINK = "ms-mg01"
 A_MOMENT = 0.4
@@ -105,15 +106,8 @@ def holding(act: Callable[[], Any]) -> Iterator[None]:
 
 
 def terms_changed() -> None:
-    """Close a table, as whoever changes what is on a stream must do it."""
-    link = links.locked(LINK)
-    run("UPDATE tables_table SET state = 'closed' WHERE code = 'MS-101'")
-    ledger.terms_changed(link.stream_id)
-
-
-def changed() -> None:
-    with transaction.atomic():
-        terms_changed()
+    """Close a table, since before the deals of these tests."""
+    House().act("table.close", "MS-101", at=DEALT - timedelta(minutes=1))
 
 
 def grown() -> floors.Installed:
@@ -123,7 +117,7 @@ def grown() -> floors.Installed:
     return floors.install(FLOOR + added, at=RECEIVED)
 
 
-@pytest.mark.parametrize("change", [changed, grown], ids=["terms", "a table more"])
+@pytest.mark.parametrize("change", [terms_changed, grown], ids=["terms", "a table more"])
 def test_whoever_changes_terms_waits_for_the_batch_that_is_open(
     change: Callable[[], Any], busy_house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +149,7 @@ def test_a_batch_is_not_begun_while_terms_are_changed(busy_house: House) -> None
 def test_whoever_changes_terms_waits_for_who_does_already(busy_house: House) -> None:
     before = value("SELECT terms_version FROM accounting_stream WHERE code = %s", LINK)
     with holding(lambda: links.locked(LINK)):
-        other = Doing(changed)
+        other = Doing(terms_changed)
         assert other.waits(), "two change terms at once"
     other.done()
     assert value("SELECT terms_version FROM accounting_stream WHERE code = %s", LINK) == before + 1
@@ -217,8 +211,10 @@ def test_tries_are_not_counted_while_somebody_else_holds_the_stream(busy_house: 
 
 
 def test_other_streams_are_held_by_none_of_it(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    busy_house.post(message("R-1"), message("R-1", table=ALONE))
+    busy_house.post(message("R-1"), message("R-1", table="VIP-7"))
     with stopped_before(monkeypatch, rounds, "settle_batch", lambda: settle(busy_house)) as batch:
-        other = Doing(lambda: settling.settle_next(busy_house.stream(ALONE), clock=lambda: RECEIVED).batch.settled)
+        other = Doing(
+            lambda: settling.settle_next(busy_house.stream("VIP-7"), clock=lambda: RECEIVED).batch.settled
+        )
         assert other.done() == 1
     assert batch.done().batch.settled == 1

@@ -28,6 +28,7 @@ from tables.rules.floor import read_floor
 from tests.services import auditor
 from tests.services.house import (
     ALONE,
+    DEALT,
     FLOOR,
     RECEIVED,
     TWIN,
@@ -487,10 +488,7 @@ def test_a_table_that_is_closed_while_its_link_is_settled(busy_house: House) -> 
     sent = [message(f"R-{number:03d}") for number in range(120)]
 
     def close() -> None:
-        with transaction.atomic():
-            run("SELECT FROM accounting_stream WHERE code = 'ms-mg01' FOR NO KEY UPDATE")
-            run("UPDATE tables_table SET state = 'closed' WHERE code = 'MS-101'")
-            run("UPDATE accounting_stream SET terms_version = terms_version + 1 WHERE code = 'ms-mg01'")
+        House().act("table.close", "MS-101", at=DEALT - timedelta(minutes=1))
 
     busy_house.post(*sent)
     closer = threading.Timer(0.05, closing(close))

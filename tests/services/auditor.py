@@ -227,11 +227,16 @@ def progressive_stakes(settlement: dict[str, Any]) -> list[int]:
     ]
 
 
-def paid_for(line: dict[str, Any], seat: dict[str, Any]) -> str:
-    """The hand that a line was paid for: a side wager's is the first word of its row, the others' the seat's own."""
-    by_the_seat = line["wager"] in ("ante", "third_street", "fourth_street", "fifth_street", "progressive")
-    found: str = seat["hand"] or "" if by_the_seat or "row" not in line else line["row"].split(" ")[0]
-    return found
+SIDE_WAGERS = {
+    "three_card_bonus", "cover_all", "bonus", "optional_bonus", "pair_plus", "pocket", "ante_bonus", "insurance",
+}  # fmt: skip
+
+
+def paid_for(seat: dict[str, Any], line: dict[str, Any]) -> str:
+    """The hand that a line pays: a side wager's is that of its row, where the line names one, else the seat's own."""
+    if line["wager"] in SIDE_WAGERS and "row" in line:
+        return str(line["row"]).split(" ")[0]
+    return seat["hand"] or ""
 
 
 def winnings(settlement: dict[str, Any]) -> list[tuple[int, str, int]]:
@@ -239,7 +244,7 @@ def winnings(settlement: dict[str, Any]) -> list[tuple[int, str, int]]:
     found = []
     for seat in settlement["seats"]:
         found += [
-            (seat["seat"], paid_for(line, seat), line["win_cents"]) for line in seat["lines"] if line["win_cents"]
+            (seat["seat"], paid_for(seat, line), line["win_cents"]) for line in seat["lines"] if line["win_cents"]
         ]
         found += [(seat["seat"], envy["hand"], envy["paid_cents"]) for envy in seat["envy"]]
     return found

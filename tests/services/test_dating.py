@@ -136,7 +136,7 @@ NEVER_BELIEVED = [
     ("a year ahead", RECEIVED + timedelta(days=365)),
     ("before the table was there", OPENED - timedelta(microseconds=1)),
     ("long ago", datetime(1999, 12, 31, tzinfo=UTC)),
-    ("the last day that the door lets in", datetime(2199, 12, 31, 12, tzinfo=UTC)),
+    ("the last day that a moment may name", datetime(2199, 12, 31, 12, tzinfo=UTC)),
 ]
 
 
