@@ -53,7 +53,6 @@ TERM_SCHEMA: Final[dict[str, Any]] = {
     for term in fields(Terms)
 }
 """The JSON Schema of each term, for whoever fills in a form; what it may hold is said by `read_terms`."""
-PLAIN_CODE: Final = re.compile(r"[!-.0-~]+", re.ASCII)
 TIME_OF_DAY: Final = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d", re.ASCII)
 
 
@@ -105,6 +104,9 @@ def read_floor(text: str) -> Floor:
             raise FloorRefused(f"{place}.code", f"{table.code} is the code of a link")
         tables[table.code] = table
     return Floor(home, links, tables, own)
+
+
+PLAIN_CODE: Final = re.compile(r"[!-.0-~]+", re.ASCII)
 
 
 def refuse_odd_codes(floor: Mapping[str, Any]) -> None:
