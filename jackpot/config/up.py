@@ -201,10 +201,10 @@ class Up:
     def _listen(self) -> socket.socket:
         """The web's socket, held here, so that the port is ours and no connection is refused while web restarts."""
         port = self.options.port
+        if not 1 <= port <= 65535:
+            raise Refused(f"--port: {port} is no port; 1 to 65535")
         try:
             listener = _bind(port)
-        except OverflowError:
-            raise Refused(f"--port: {port} is no port; 1 to 65535") from None
         except PermissionError:
             raise Refused(f"Port {port} may not be used by this user. Choose one from 1024: --port 8000") from None
         except OSError:
