@@ -93,10 +93,10 @@ def playing(api: Api, *sent: Message) -> list[Message]:
 
 
 @asynccontextmanager
-async def listening(feed: feeds.Feed, last: int | None = None) -> AsyncIterator[Listening]:
+async def listening(feed: feeds.Feed, last: int | None = None, how: str = feeds.NUMBERED) -> AsyncIterator[Listening]:
     """A browser in this process for the time of the block."""
     browser = Listening()
-    watcher = feeds.Watcher([feed], browser, feeds.NUMBERED)
+    watcher = feeds.Watcher([feed], browser, how)
     try:
         await watcher.open(last)
         yield browser
@@ -127,6 +127,27 @@ def test_a_feed_lives_again_after_its_last_watcher_left_and_the_next_came(api: A
             await fourth.hears(shown["round"])
             assert feed.task is following
         assert not third.closed
+
+    in_this_process(api, watch)
+
+
+@pytest.mark.parametrize("how", [feeds.UNNUMBERED, feeds.DISPLAYED])
+def test_pages_and_signs_are_told_how_old_they_are_at_once_and_however_much_happens(
+    api: Api, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "COMMENT_SECONDS", 0.5)
+
+    async def watch(feed: feeds.Feed) -> None:
+        async with listening(feed, how=how) as browser:
+            assert browser.text.count("event: beat") == 1
+            async with asyncio.timeout(GIVE_UP_SECONDS):
+                while browser.text.count("event: beat") < 4:
+                    await asyncio.to_thread(playing, api, won(royal))
+            assert ": still here" not in browser.text
+        async with listening(feed) as device:
+            await asyncio.sleep(1.2)
+            assert "event: beat" not in device.text, "what CONTRACT §5 promises, and no more"
+            assert ": still here" in device.text
 
     in_this_process(api, watch)
 
