@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 from accounting.rules.accounts import Movement, inventory, of_level
 from jackpot.rules.meter import MILLION
 from jackpot.rules.progressive import Award, LevelMovement
-from tables.rules.lines import Line, hand_of_row
-from tables.rules.settlement import SeatEntry, Settlement
+from tables.rules.lines import hand_of_row
+from tables.rules.settlement import Settlement
 
 LEVEL_ACCOUNTS: Final = ("liability", "reserve", "overflow")
 
@@ -58,18 +58,20 @@ def posting(
     levels = {award["seat"]: award["level"] for award in awards}
     wagered = paid = envied = progressives = 0
     for seat in settlement["seats"]:
+        wagered += seat["staked_cents"]
+        paid += seat["paid_cents"]
         for line in seat["lines"]:
-            if line["result"] == "void":
-                continue
             wager = line["wager"]
-            wagered += line["stake_cents"]
-            paid += line["paid_cents"]
+            if line["result"] == "void":
+                wagered -= line["stake_cents"]
+                paid -= line["paid_cents"]
+                continue
             if wager == "progressive":
                 progressives += 1
             cents = line["win_cents"]
             if not cents:
                 continue
-            number, level = seat["seat"], None
+            number, hand, level = seat["seat"], seat["hand"] or "", None
             if wager in base_wagers:
                 kind = "base"
             elif wager == "progressive":
@@ -77,11 +79,14 @@ def posting(
                 kind = "level" if level else "progressive"
             else:
                 kind = "cover_all" if wager == "cover_all" else "bonus"
-            payouts.append(PayoutLine(number, kind, wager, _hand(kind, line, seat), level, cents))
+                if "row" in line:  # of cards that are not the seat's own hand
+                    hand = hand_of_row(line["row"])
+            payouts.append(PayoutLine(number, kind, wager, hand, level, cents))
         for envy in seat["envy"]:
             envied += envy["paid_cents"]
             payouts.append(PayoutLine(seat["seat"], "envy", "progressive", envy["hand"], None, envy["paid_cents"]))
-    awarded = sum(award["paid_cents"] for award in awards)
+    paid -= envied
+    awarded = sum(award["paid_cents"] for award in awards) if awards else 0
     tray = inventory(settlement["table"])
     found = [
         Movement(tray, "wagers", wagered, "wager"),
@@ -94,13 +99,6 @@ def posting(
             found.extend(_award(link, award))
     moved = [movement for movement in found if movement.amount_cents]
     return Posting(payouts, moved, progressives, wagered, paid - awarded)
-
-
-def _hand(kind: str, line: Line, seat: SeatEntry) -> str:
-    """The hand that a line is paid for: of a bonus or Cover All that of its row, whose cards are not the seat's own."""
-    if kind in ("bonus", "cover_all") and "row" in line:
-        return hand_of_row(line["row"])
-    return seat["hand"] or ""
 
 
 def contributed(link: str, contributions: Iterable[LevelMovement]) -> Iterable[Movement]:

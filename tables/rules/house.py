@@ -172,7 +172,7 @@ class House:
 
     def lock_of(self, table: str, round_: str) -> LockState | None:
         """The lock that a round's result will decide; None where there is none, or it is void."""
-        lock = self.locks.get((table, round_))
+        lock = self.locks.get((table, round_)) if self.locks else None
         return lock if lock is not None and lock.state == LOCKED else None
 
     def has_open_locks(self, link: str) -> bool:
