@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 import structlog
 from django.conf import settings
-from django.db import DatabaseError, connections
+from django.db import Error, connections
 
 from devices.gathering import Gatherer
-from devices.intake import directory, inbox, wakes
+from devices.intake import directory, inbox, significant, wakes
 from devices.intake.directory import Caller, Directory
 from devices.intake.inbox import ACCEPTED, Arrival, Verdict
-from devices.posting import Answer, Problem, answer, read
+from devices.posting import Answer, Problem, answer, read, reused
 from jackpot.bounds import (
     Application,
     Bodies,
@@ -93,7 +93,7 @@ class Posting:
             if refused.status == 503:
                 extra.append((b"retry-after", b"1"))
             status, content, kind = _problem(Problem(refused.status, refused.code, refused.detail))
-        except DatabaseError as error:
+        except Error as error:
             log.error("round_not_accepted", error=str(error))
             unknown = Problem(503, "try_again", "the message may not be stored: send the same message again")
             status, content, kind, extra = *_problem(unknown), [(b"retry-after", b"1")]
@@ -129,9 +129,13 @@ class Posting:
         else:
             post = read(body, caller, known, now)
         if isinstance(post, Problem):
+            if post.noted is not None:
+                significant.note([post.noted])
             return *_problem(post), []
         arrivals = post.arrivals
         verdicts = await self.inbox.ask(arrivals) if arrivals else []
+        if noted := reused(post, verdicts, caller):
+            significant.note(noted)
         wakes.wake({
             arrival.stream_id
             for arrival, verdict in zip(arrivals, verdicts, strict=True)

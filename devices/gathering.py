@@ -5,7 +5,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
-from django.db import DatabaseError, OperationalError, connection
+from django.db import Error, OperationalError, connection
 
 Asked = TypeVar("Asked")
 Told = TypeVar("Told")
@@ -42,6 +42,8 @@ class Gatherer(Generic[Asked, Told]):
     async def _answer(self, loop: asyncio.AbstractEventLoop, batch: list[tuple[Asked, asyncio.Future[Told]]]) -> None:
         try:
             told = await loop.run_in_executor(self.thread, self._act, [asked for asked, _ in batch])
+            if len(told) != len(batch):
+                raise AssertionError(f"{len(batch)} asked and {len(told)} were answered")
         except Exception as error:
             if len(batch) > 1 and not isinstance(error, OperationalError):
                 # One of them is at fault; the others must not pay for it.
@@ -59,6 +61,6 @@ class Gatherer(Generic[Asked, Told]):
     def _act(self, asked: list[Asked]) -> list[Told]:
         try:
             return self.act(asked)
-        except DatabaseError:
+        except Error:
             connection.close()  # the next batch begins on a fresh connection
             raise

@@ -11,7 +11,8 @@ from typing import Any
 
 from devices.bodies import MOST_MESSAGES, elements, strict
 from devices.intake.directory import Caller, Directory
-from devices.intake.inbox import ACCEPTED, DUPLICATE, Arrival, Verdict
+from devices.intake.inbox import ACCEPTED, DUPLICATE, REUSED, Arrival, Verdict
+from devices.intake.significant import NOT_YOUR_TABLE, REFERENCE_REUSED, Noted
 from tables.rules import door
 from tables.rules.door import Refusal
 
@@ -25,6 +26,7 @@ class Problem:
     detail: str
     pointer: str | None = None
     extra: dict[str, Any] = field(default_factory=dict)
+    noted: Noted | None = None  # what supervisors are told of it
 
     def body(self) -> dict[str, Any]:
         """The problem's JSON object."""
@@ -101,8 +103,10 @@ def read(body: bytes, caller: Caller, directory: Directory, received_at: datetim
         except door.InvalidJson:
             return Problem(400, "invalid_json", "the body is not JSON, repeats a key, or holds NaN", "")
         item = _item(value, canonical, raw, directory, received_at, caller)
-        if item.table in directory.addresses and item.table not in caller.tables:
-            return Problem(403, "not_your_table", f"this device may not post for table {item.table}", "/table")
+        if item.table is not None and item.table in directory.addresses and item.table not in caller.tables:
+            noted = Noted(NOT_YOUR_TABLE, caller.code, item.table, item.round)
+            detail = f"this device may not post for table {item.table}"
+            return Problem(403, NOT_YOUR_TABLE, detail, "/table", noted=noted)
         items.append(item)
     return Post(single, items)
 
@@ -130,6 +134,15 @@ def _item(
             digest=sha256(canonical).digest(),
         ),
     )
+
+
+def reused(post: Post, verdicts: Sequence[Verdict], caller: Caller) -> list[Noted]:
+    """The messages whose reference was used for other content, as supervisors are told of them."""
+    return [
+        Noted(REFERENCE_REUSED, caller.code, item.table or "", item.round)
+        for item, verdict in zip((item for item in post.items if item.arrival), verdicts, strict=True)
+        if verdict.status == REUSED
+    ]
 
 
 @dataclass(frozen=True, slots=True)

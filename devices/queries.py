@@ -317,3 +317,9 @@ def significant_events(*, before: int | None = None, limit: int = 50) -> list[Si
     """Significant events, newest first, by key below `before`."""
     events = SignificantEvent.objects.order_by("-id")
     return list((events.filter(id__lt=before) if before is not None else events)[:limit])
+
+
+def recent_events(code: str, *, since: datetime, limit: int) -> list[SignificantEvent]:
+    """The newest significant events of a kind that were recorded since a moment."""
+    newest = SignificantEvent.objects.filter(code=code).order_by("-id")[:limit]
+    return [event for event in newest if event.recorded_at >= since]

@@ -10,7 +10,7 @@ from celery.signals import worker_ready
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from devices.intake import settling
+from devices.intake import deals, settling
 from jackpot.services import listening
 from tables.services import terms
 
@@ -43,6 +43,12 @@ def sweep() -> int:
     if errors:
         raise errors[0]
     return dealt_with
+
+
+@shared_task
+def look_at_deals() -> int:
+    """Look for deals that came under a second reference; how many there were. Settling never waits for this."""
+    return _safely(lambda: deals.look(at=timezone.now()))
 
 
 def empty(stream_id: int, *, clock: Callable[[], datetime]) -> int:

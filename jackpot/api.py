@@ -87,6 +87,7 @@ class LinkStream(APIView):
     """Server-sent events of a link: `meter`, `hit` and `state`."""
 
     content_negotiation_class = EventStreamOnly
+    http_method_names = ["get", "options"]  # an invitation alone is nobody's business
 
     @extend_schema(
         responses={(200, "text/event-stream"): str},

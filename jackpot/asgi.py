@@ -7,6 +7,7 @@ its middleware and its session; the stream goes on here for as long as the clien
 import asyncio
 import json
 from collections import Counter
+from contextlib import suppress
 from typing import Any, Protocol
 
 import msgspec
@@ -240,6 +241,11 @@ class Streams:
                     return
         except FeedEnded:
             await stream.close()
+        except asyncio.CancelledError:
+            # The server stops. This was all, and the task ends here: there is nothing wrong to be written down.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await stream.close()
         except TimeoutError:
             log.warning("stream_not_opened", path=scope["path"])
             stream.abort()

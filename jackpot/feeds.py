@@ -27,8 +27,10 @@ COALESCE_SECONDS = 0.1  # a busy link shows ten values a second: more cannot be 
 LOOK_AGAIN_SECONDS = 1.0  # when no notification came through
 MOST_WAITING = 512  # a browser that reads no more is cut off; it resumes with Last-Event-ID
 STUCK_SECONDS = 30.0  # whoever has not taken what was written for so long has gone without saying so
-TOLD_AT_ONCE = 20  # watchers, then for a moment it is others' turn: two thousand have been told within a second
-PAUSE_SECONDS = 0.005
+TOLD_AT_ONCE = 40  # watchers, then for a moment it is others' turn
+PAUSE_SECONDS = 0.01
+MOST_PAUSES = 50  # however many watch, so that all have been told within half a second or little more
+RAREST_SECONDS = 1.0  # and where that took long, it is done no more often than this
 LATEST = 2**62  # after this sequence there is nothing
 
 NUMBERED, UNNUMBERED, DISPLAYED = "numbered", "unnumbered", "displayed"
@@ -169,13 +171,14 @@ class Feed:
                     continue
                 self.now = now
                 self._has_read(began)
+                pause = COALESCE_SECONDS
                 if before is not None and (now.sequence, now.state) != (before.sequence, before.state):
                     self._keep(Told(worded(self.link, now, with_state=now.state != before.state)))
-                    await self._tell()
+                    pause = min(max(pause, 2 * await self._tell()), RAREST_SECONDS)
                 try:
                     await asyncio.wait_for(self.heard.wait(), LOOK_AGAIN_SECONDS)
                     # A change that comes alone is told at once; one on the heels of the last waits for company.
-                    await asyncio.sleep(max(0.0, began + COALESCE_SECONDS - loop.time()))
+                    await asyncio.sleep(max(0.0, began + pause - loop.time()))
                 except TimeoutError:
                     continue
         finally:
@@ -196,12 +199,16 @@ class Feed:
             del self.told[:MOST_WAITING]
             self.forgotten += MOST_WAITING
 
-    async def _tell(self) -> None:
-        """Have everybody told, a few at a time."""
+    async def _tell(self) -> float:
+        """Have everybody told, some at a time; how many seconds that took."""
+        loop = asyncio.get_running_loop()
+        began = loop.time()
+        at_once = max(TOLD_AT_ONCE, len(self.watching) // MOST_PAUSES)
         for number, watcher in enumerate(list(self.watching), 1):
             watcher.wake()
-            if not number % TOLD_AT_ONCE:
+            if not number % at_once:
                 await asyncio.sleep(PAUSE_SECONDS)
+        return loop.time() - began
 
 
 INVITATION = "X-Event-Stream"

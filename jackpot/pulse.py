@@ -7,7 +7,7 @@ is looked at once a second and process at most, however many are watching.
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
@@ -19,7 +19,6 @@ from django.utils import timezone
 log = structlog.get_logger()
 
 LOOK_AGAIN_SECONDS = 1.0
-BEAT_SECONDS = 5.0
 NOBODY_SECONDS = 15.0  # so long after somebody asked last, the looking ends
 PATIENCE_SECONDS = 1.0  # the first look is waited for so long; one that takes longer shows by its age
 
@@ -74,17 +73,3 @@ class Pulse:
 
 
 PULSE = Pulse()
-
-
-async def with_pulse(events: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
-    """The same events with the pulse at once, wherever the source only says that it is still there, and every few seconds."""
-    felt = float("-inf")
-    try:
-        async for event in events:
-            if not event.startswith(":"):
-                yield event
-            if event.startswith(":") or time.monotonic() - felt >= BEAT_SECONDS:
-                felt = time.monotonic()
-                yield await PULSE.event()
-    finally:
-        await events.aclose()

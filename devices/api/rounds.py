@@ -17,7 +17,7 @@ from accounting.queries import events_page, stream_exists
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter, Parameters
 from devices import posting, queries
-from devices.intake import directory, inbox, wakes
+from devices.intake import directory, inbox, significant, wakes
 from devices.intake.directory import Caller
 
 MOST = 1_000
@@ -136,9 +136,13 @@ class Rounds(APIView):
             raise NotAuthenticated("a device key is required")
         post = posting.read(request.body, caller, known, timezone.now())
         if isinstance(post, posting.Problem):
+            if post.noted is not None:
+                significant.note([post.noted])
             return Response(post.body(), status=post.status, content_type="application/problem+json")
         arrivals = post.arrivals
         verdicts = inbox.accept(arrivals)
+        if noted := posting.reused(post, verdicts, caller):
+            significant.note(noted)
         wakes.wake({arrival.stream_id for arrival in arrivals})
         said = posting.answer(post, verdicts)
         kind = "application/problem+json" if said.problem else "application/json"

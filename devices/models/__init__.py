@@ -1,6 +1,17 @@
 """What devices remember: the gateways, every message they sent, and what waits to be settled."""
 
 from devices.models.device import Device, Heartbeat, SignificantEvent
-from devices.models.message import Attempt, Message, Queued, Reference, Stoppage
+from devices.models.message import Attempt, Deal, Looked, Message, Queued, Reference, Stoppage
 
-__all__ = ["Attempt", "Device", "Heartbeat", "Message", "Queued", "Reference", "SignificantEvent", "Stoppage"]
+__all__ = [
+    "Attempt",
+    "Deal",
+    "Device",
+    "Heartbeat",
+    "Looked",
+    "Message",
+    "Queued",
+    "Reference",
+    "SignificantEvent",
+    "Stoppage",
+]

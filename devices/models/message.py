@@ -75,3 +75,19 @@ class Stoppage(models.Model):
     stream = models.OneToOneField("accounting.Stream", on_delete=models.CASCADE, primary_key=True, related_name="+")
     since = models.DateTimeField()
     reason = models.TextField()
+
+
+class Deal(models.Model):
+    """What was dealt at a table, by the digest of its moment and cards: found again under a second reference."""
+
+    pk = models.CompositePrimaryKey("table", "digest", "message")
+    table = unguarded("tables.Table")
+    digest = models.BinaryField(max_length=16)
+    message = unguarded("devices.Message")
+
+
+class Looked(models.Model):
+    """How far a stream's deals were looked at."""
+
+    stream = models.OneToOneField("accounting.Stream", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    sequence = models.BigIntegerField()

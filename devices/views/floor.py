@@ -14,10 +14,12 @@ from django.utils import timezone
 from accounting.queries import decided_on, gaming_day
 from accounting.rules import parameters
 from accounting.rules.moments import instant, is_moment
-from accounting.shell.pages import page
+from accounting.shell.navigation import may_use
+from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import money, words
 from devices import queries
 from devices.queries import Health, boards
+from devices.views.concerns import concerns
 from jackpot import queries as jackpot_queries
 from tables.addresses import round_address
 from tables.queries import floor as tables_queries
@@ -41,23 +43,25 @@ NEWEST = (datetime.max.replace(tzinfo=UTC) - timedelta(days=2), 0)
 @page("floor")
 def floor(request: HttpRequest) -> HttpResponse:
     """The whole floor at a glance."""
-    return render(request, "floor/floor.html", _now())
+    return render(request, "floor/floor.html", _now(sees_devices=may_use("devices", roles_of(request))))
 
 
 @page("floor")
 def floor_now(request: HttpRequest) -> HttpResponse:
     """What the floor page reads anew while it is open: rounds, tables, hits and holds in one answer.
 
-    It is the same for everybody, and made once a second however many are looking.
+    It is made once a second however many are looking: for those who see devices, and for those who do not.
     """
-    kept: str | None = cache.get("floor-now")
+    sees_devices = may_use("devices", roles_of(request))
+    name = "floor-now-devices" if sees_devices else "floor-now"
+    kept: str | None = cache.get(name)
     if kept is None:
-        kept = render_to_string("floor/now.html", _now())
-        cache.set("floor-now", kept, MADE_ANEW_SECONDS)
+        kept = render_to_string("floor/now.html", _now(sees_devices=sees_devices))
+        cache.set(name, kept, MADE_ANEW_SECONDS)
     return HttpResponse(kept)
 
 
-def _now() -> dict[str, Any]:
+def _now(*, sees_devices: bool) -> dict[str, Any]:
     now = timezone.now()
     tables = tables_queries.tables_now(*gaming_day(now))
     links = jackpot_queries.links_with_terms()
@@ -79,6 +83,8 @@ def _now() -> dict[str, Any]:
         "hits": hits,
         "held": held,
         "held_count": held_count,
+        "concerns": concerns(now, sees_devices=sees_devices),
+        "sees_devices": sees_devices,
     }
 
 

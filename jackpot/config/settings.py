@@ -134,6 +134,7 @@ if ROLE == "settle":
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "devices.tasks.sweep", "schedule": 1.0, "options": {"queue": "settle", "expires": 5}},
     "office": {"task": "accounting.office.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
+    "deals": {"task": "devices.tasks.look_at_deals", "schedule": 2.0, "options": {"queue": "work", "expires": 5}},
 }
 if CELERY_BROKER_URL.startswith("pgmq:"):
     _broker = urlsplit(CELERY_BROKER_URL)

@@ -113,7 +113,8 @@ def _detach(argv: list[str], data: DataFolder) -> int:
     if said.strip() == "ready":
         print(words, end="", flush=True)
         return 0
-    print(words, end="", file=sys.stderr, flush=True)
+    for line in words.splitlines():
+        print(line, file=sys.stdout if line.startswith("[up] ") else sys.stderr, flush=True)
     return process.wait() or 1
 
 
@@ -205,10 +206,10 @@ class Up:
     def _listen(self) -> socket.socket:
         """The web's socket, held here, so that the port is ours and no connection is refused while web restarts."""
         port = self.options.port
+        if not 1 <= port <= 65535:
+            raise Refused(f"--port: {port} is no port; 1 to 65535")
         try:
             listener = _bind(port)
-        except OverflowError:
-            raise Refused(f"--port: {port} is no port; 1 to 65535") from None
         except PermissionError:
             raise Refused(f"Port {port} may not be used by this user. Choose one from 1024: --port 8000") from None
         except OSError:
@@ -282,7 +283,8 @@ class Up:
             self.supervisor.look()
             failing = self.supervisor.failing()
             if failing is not None:
-                raise Refused(f"{failing.name} does not stay up. The end of {failing.log}:\n{failing.last_words()}")
+                say(f"the end of {failing.log}:\n{failing.last_words()}")
+                raise Refused(f"{failing.name} does not stay up; why is at the end of {failing.log}")
             if accepting is not None and time.monotonic() - accepting > SETTLING_PATIENCE_SECONDS:
                 say(f"rounds are accepted, but {answer}; the logs are in {self.data.logs}")
                 return

@@ -19,6 +19,7 @@ from jackpot.rules.hits import EnvyState, HitState, envy_name, hit_name
 from jackpot.rules.meter import Seed
 from jackpot.rules.parts import Brought
 from jackpot.rules.progressive import LevelMovement
+from jackpot.rules.state import LinkState
 from tables.rules import acts, books, installing, locking, payouts, round_acts
 from tables.rules.books import PayoutLine, Posting
 from tables.rules.game import Game
@@ -30,6 +31,7 @@ from tables.rules.house import (
     LockState,
     MessageDecision,
     RoundState,
+    TableState,
 )
 from tables.rules.locking import Lock, decide_lock
 from tables.rules.message import RoundMessage
@@ -64,6 +66,14 @@ class RoundDecision(MessageDecision):
     contributions: tuple[LevelMovement, ...] = ()
 
 
+def _standing(cause: Result, house: House, table: TableState) -> tuple[LockState | None, int, LinkState | None]:
+    """The lock that a round decides, the moment from which it counts and its link then: the lock's own, where there is one."""
+    lock = house.lock_of(cause.message.table, cause.message.round)
+    if lock is None:
+        return None, cause.counts_at, house.link_of(table, cause.counts_at)
+    return lock, lock.counts_at, house.links[lock.link]
+
+
 def decide_result(
     cause: Result, house: House, edition: int | None = None, override: Collection[str] = ()
 ) -> RoundDecision:
@@ -71,13 +81,8 @@ def decide_result(
 
     A round with a lock counts from the lock, on the link that the lock has moved (DECISIONS A51).
     """
-    message, moment = cause.message, cause.counts_at
-    table = house.tables[message.table]
-    lock = house.lock_of(message.table, message.round)
-    if lock is None:
-        link = house.link_of(table, moment)
-    else:
-        moment, link = lock.counts_at, house.links[lock.link]
+    message, table = cause.message, house.tables[cause.message.table]
+    lock, moment, link = _standing(cause, house, table)
     game = house.game_on(table, moment, link)
     reasons = []
     if link is not None and not link.is_open(moment) and any("progressive" in seat.wagers for seat in message.seats):
@@ -93,13 +98,8 @@ def decide_result(
 
 def decide_void_of_held(cause: Result, house: House, edition: int | None = None) -> RoundDecision:
     """Call a held round off: every stake back, and what its lock contributed taken back (DECISIONS A68)."""
-    message, moment = cause.message, cause.counts_at
-    table = house.tables[message.table]
-    lock = house.lock_of(message.table, message.round)
-    if lock is None:
-        link = house.link_of(table, moment)
-    else:
-        moment, link = lock.counts_at, house.links[lock.link]
+    message, table = cause.message, house.tables[cause.message.table]
+    lock, moment, link = _standing(cause, house, table)
     game = house.game_on(table, moment, link)
     settled = voided(message, game, link.meters if link else {}, lock.put_in if lock is not None else None)
     return _decided(message, settled, game, house, edition, lock)

@@ -93,6 +93,7 @@ def read_floor(text: str) -> Floor:
     except (tomllib.TOMLDecodeError, RecursionError) as problem:
         raise FloorRefused("floor", f"not TOML: {problem}") from None
     entry = Definition(value, "", FLOOR_KEYS)
+    refuse_odd_codes(value)
     home = _property(entry.values.get("property"), present="property" in entry.values)
     own = _paytables(entry)
     progressives = progressive_paytables.builtin() | own
@@ -112,6 +113,31 @@ def read_floor(text: str) -> Floor:
             raise FloorRefused(f"{place}.code", f"{table.code} is the code of a link")
         tables[table.code] = table
     return Floor(home, links, tables, own)
+
+
+PLAIN_CODE: Final = re.compile(r"[!-.0-~]+", re.ASCII)
+
+
+def refuse_odd_codes(floor: Mapping[str, Any]) -> None:
+    """FloorRefused for a code that could be taken for another, or breaks an address: blanks, slashes, beyond ASCII.
+
+    Codes are judged when they are given; a house that has had another one since before goes on with it.
+    """
+
+    def look(value: object, path: str) -> None:
+        if isinstance(value, Mapping):
+            code = value.get("code")
+            if isinstance(code, str) and PLAIN_CODE.fullmatch(code) is None:
+                raise FloorRefused(f"{path}.code", f"printable ASCII without spaces or slashes is expected ({code!a})")
+
+    look(floor.get("property"), "property")
+    for kind in ("paytables", "links", "tables"):
+        found = floor.get(kind)
+        for index, item in enumerate(found if isinstance(found, list) else ()):
+            look(item, f"{kind}[{index}]")
+            levels = item.get("levels") if isinstance(item, Mapping) else None
+            for place, level in enumerate(levels if isinstance(levels, list) else ()):
+                look(level, f"{kind}[{index}].levels[{place}]")
 
 
 def _table(value: object, path: str) -> Mapping[str, Any]:

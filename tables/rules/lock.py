@@ -8,13 +8,11 @@ from typing import Any, Final
 
 from accounting.rules.acts import escaped
 from accounting.rules.moments import is_moment
-from tables.rules.door import LONGEST_REFERENCE, Fault, Refusal
+from tables.rules.door import LONGEST_REFERENCE, MOST_CENTS, MOST_NUMBER, Fault, Refusal
 from tables.rules.game import PROGRESSIVE
 
 LOCK_KEYS: Final = ("kind", "round", "table", "locked_at", "seats", "sequence")
 SEAT_KEYS: Final = ("seat", "wagers")
-MOST_CENTS: Final = 1_000_000_000_000
-MOST_NUMBER: Final = 2**63 - 1  # of a seat, and of a device's own number
 
 
 @dataclass(slots=True)

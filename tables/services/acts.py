@@ -1,6 +1,5 @@
 """Recording what people decide about tables and held rounds (CONTRACT §7): one event on the table's stream."""
 
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
@@ -186,21 +185,7 @@ def _project(act: Act, house: House) -> None:
     before = table.terms.get(in_force__upper_inf=True)
     before.in_force = DateTimeTZRange(before.in_force.lower, at)
     before.save(update_fields=["in_force"])
-    row = models.TableTerms.objects.create(
-        table=table,
-        game=wanted.game,
-        in_force=(at, None),
-        seats=wanted.seats,
-        minimum_cents=wanted.minimum_cents,
-        maximum_cents=wanted.maximum_cents,
-        terms=asdict(wanted.terms),
-    )
-    models.TablePaytable.objects.bulk_create(
-        models.TablePaytable(
-            terms=row, game=wanted.game, seats=wanted.seats, wager=offered.wager, edition_id=offered.edition_id
-        )
-        for offered in before.paytables.all()
-    )
+    terms.show(table, wanted, at, before.paytables.values_list("wager", "edition_id"))
 
 
 def version(subject: str, *, of_table: bool) -> str | None:

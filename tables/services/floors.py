@@ -97,19 +97,7 @@ def _table(wanted: floor.TableTerms, at: datetime, path: str, *, member: bool) -
         stream=stream,
         opened_at=at,
     )
-    terms = models.TableTerms.objects.create(
-        table=table,
-        game=wanted.game,
-        in_force=(at, None),
-        seats=wanted.seats,
-        minimum_cents=wanted.minimum_cents,
-        maximum_cents=wanted.maximum_cents,
-        terms=asdict(wanted.terms),
-    )
-    for wager, edition in wanted.paytables.items():
-        models.TablePaytable.objects.create(
-            terms=terms, game=wanted.game, seats=wanted.seats, wager=wager, edition=_publish(edition, at)
-        )
+    kept_terms.show(table, wanted, at, [(wager, _publish(each, at).pk) for wager, each in wanted.paytables.items()])
     audit.record(at=at, actor=INSTALLER, action="open table", subject=wanted.code, detail=_definition(wanted))
     return True
 

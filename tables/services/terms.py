@@ -4,8 +4,8 @@ Whoever records a change of terms, states or membership holds the stream's lock 
 the database that show terms are projections: nothing is decided by them.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from datetime import datetime, time
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -161,3 +161,20 @@ def _streams() -> Iterator[tuple[int, int, list[tuple[str, int]]]]:
         tables.setdefault((stream_id, version), []).append((code, table_id))
     for (stream_id, version), found in tables.items():
         yield stream_id, version, found
+
+
+def show(table: models.Table, wanted: TableTerms, at: datetime, editions: Iterable[tuple[str, int]]) -> None:
+    """Show terms in the database from a moment on; `editions` are the wagers offered with the id of each one's edition."""
+    row = models.TableTerms.objects.create(
+        table=table,
+        game=wanted.game,
+        in_force=(at, None),
+        seats=wanted.seats,
+        minimum_cents=wanted.minimum_cents,
+        maximum_cents=wanted.maximum_cents,
+        terms=asdict(wanted.terms),
+    )
+    models.TablePaytable.objects.bulk_create(
+        models.TablePaytable(terms=row, game=wanted.game, seats=wanted.seats, wager=wager, edition_id=edition_id)
+        for wager, edition_id in editions
+    )

@@ -79,9 +79,8 @@ def everything(connection: socket.socket) -> bytes:
     return b"".join(parts)
 
 
-def until(connection: socket.socket, words: bytes) -> bytes:
-    """All that is sent up to some words."""
-    found = b""
+def until(connection: socket.socket, words: bytes, found: bytes = b"") -> bytes:
+    """All that is sent up to some words, after what was `found` already."""
     while words not in found:
         part = connection.recv(65_536)
         assert part, found
@@ -281,7 +280,7 @@ def test_one_address_watches_so_many_signs_and_all_together_so_many(impatient: S
         assert all(answer.startswith(b"HTTP/1.1 200") for _, answer in others)
         connection, answer = watching(stack, impatient, source="127.0.0.3")
         assert answer.startswith(b"HTTP/1.1 503")
-        assert b"14 signs at most" in until(connection, b"}")
+        assert b"14 signs at most" in until(connection, b"}", answer)
         # A claim to come from elsewhere is nobody's word: no proxy is named.
         _, answer = watching(stack, impatient, X_Forwarded_For="10.1.2.3")
         assert answer.startswith(b"HTTP/1.1 429")
@@ -297,6 +296,13 @@ def test_a_sign_that_is_none_is_404_and_its_methods_are_few(impatient: Service) 
     assert httpx.get(f"{impatient.url}/sign/nobody/stream", trust_env=False).status_code == 404
     assert httpx.post(f"{impatient.url}{SIGN}", trust_env=False).status_code in (403, 405)
     assert httpx.head(f"{impatient.url}{SIGN}", trust_env=False).status_code == 405
+
+
+@pytest.mark.parametrize("path", ["/api/v1/links/twin/stream", "/live", SIGN])
+def test_what_views_and_server_say_to_each_other_leaves_by_no_other_method(path: str, strict: Api) -> None:
+    for method in ("HEAD", "POST", "OPTIONS", "PUT"):
+        answer = strict.client.request(method, path, headers=strict.key())
+        assert "x-event-stream" not in answer.headers, (method, answer.status_code)
 
 
 def test_a_person_s_stream_ends_soon_after_the_session(impatient: Service, api: Api) -> None:
@@ -329,3 +335,18 @@ def test_every_link_comes_through_one_stream_without_ids(impatient: Service, api
         heard = until(connection, b'"link":"ms-mg01"') if api else b""
         heard += until(connection, b'"link":"twin"') if b'"link":"twin"' not in heard else b""
         assert b"\nid: " not in heard
+
+
+def test_a_server_that_stops_ends_its_streams_and_says_nothing_wrong(
+    api: Api, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with serving() as service, ExitStack() as stack:
+        connections = [watching(stack, service)[0] for _ in range(20)]
+        for connection in connections:
+            until(connection, b"event: meter")
+        service.process.terminate()
+        for connection in connections:
+            everything(connection)
+        assert service.process.wait(20) is not None
+    said = capfd.readouterr()
+    assert "Traceback" not in said.out + said.err

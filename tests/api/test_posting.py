@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import json
-import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,8 +11,8 @@ import httpx
 import pytest
 from django.test import Client
 
-from devices.asgi import Posting
-from devices.intake import directory
+from devices.intake import significant as noting
+from devices.intake.significant import Notebook
 from tests.api.conftest import Api, reference
 from tests.services.house import ALONE, LINKED, NEIGHBOUR, TWIN, Message, rows, seat, value
 
@@ -328,6 +326,47 @@ def test_a_key_posts_for_its_own_table_only(api: Api, post: Poster) -> None:
     assert post(foreign, table=NEIGHBOUR).status_code == 202
 
 
+def significant(code: str, round: str) -> list[tuple[Any, ...]]:
+    """Table and device of the significant events of a round, as soon as there is one."""
+    give_up = time.monotonic() + 20
+    while True:
+        found = rows(
+            'SELECT "table", device FROM devices_significantevent WHERE code = %s'
+            " AND (detail ->> 'round' = %s OR detail ->> 'last_round' = %s)", code, round, round,
+        )  # fmt: skip
+        if found or time.monotonic() > give_up:
+            return found
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("way", ["event loop", "django"])
+def test_what_a_device_should_not_have_done_is_put_on_record(
+    way: str, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reference with other content, alone and in an array, and a post for somebody else's table."""
+
+    def post(body: object, table: str) -> int:
+        if way == "event loop":
+            return api.post(body, table=table).status_code
+        headers = api.key(table)
+        return (
+            Client()
+            .post("/api/v1/rounds", json.dumps(body), content_type="application/json", headers=headers)
+            .status_code
+        )
+
+    # By a device that no other test sends so, for only the first of a minute is put down at once.
+    monkeypatch.setattr(noting, "note", Notebook(noting._record_aside).note)
+    sent = api.round(table=TWIN)
+    assert post(sent, TWIN) == 202
+    assert post(sent | {"community": ["2d", "9h", "Kd"]}, TWIN) == 409
+    assert significant("reference_reused", sent["round"]) == [(TWIN, f"demo-{TWIN}")]
+    foreign = api.round(table=NEIGHBOUR)
+    assert post(foreign, TWIN) == 403
+    assert significant("not_your_table", foreign["round"]) == [(NEIGHBOUR, f"demo-{TWIN}")]
+    api.settle()
+
+
 @pytest.mark.parametrize("table", [LINKED, NEIGHBOUR, TWIN, ALONE])
 def test_every_table_posts_with_its_own_key(table: str, api: Api) -> None:
     sent = api.round(table=table)
@@ -353,41 +392,3 @@ def test_a_reference_of_any_signs_is_kept_and_found(api: Api) -> None:
         sent = api.round(round=f"{odd[:50]}{reference('')}" if len(odd) < 60 else odd, table=ALONE)
         assert api.post(sent, table=ALONE).status_code == 202
         assert api.shown(sent)["message"] == sent
-
-
-def test_no_post_reads_the_database_in_the_event_loop(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is kept of tables and devices grows old between two looks at the clock: it is then read aside, never here."""
-    clock = itertools.count(1_000.0, 0.6)
-    monkeypatch.setattr("devices.intake.directory.time.monotonic", lambda: next(clock))
-    read_in: list[str] = []
-    real = directory._read
-
-    def watched() -> directory.Directory:
-        read_in.append(threading.current_thread().name)
-        return real()
-
-    monkeypatch.setattr(directory, "_read", watched)
-
-    async def nobody(scope: Any, receive: Any, send: Any) -> None:
-        raise AssertionError("this is not Django's")
-
-    async def ask() -> list[int]:
-        statuses: list[int] = []
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": b"[]"}
-
-        async def send(event: dict[str, Any]) -> None:
-            statuses.append(event.get("status", 0))
-
-        posting = Posting(nobody)
-        key = [(b"host", b"localhost:8000"), (b"authorization", api.key()["Authorization"].encode())]
-        for _ in range(20):
-            scope = {"type": "http", "method": "POST", "path": "/api/v1/rounds", "headers": key}
-            await posting(scope, receive, send)
-        return statuses
-
-    directory.forget()
-    assert [status for status in asyncio.run(ask()) if status] == [202] * 20
-    assert len(read_in) > 3
-    assert threading.current_thread().name not in read_in

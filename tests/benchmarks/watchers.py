@@ -4,12 +4,12 @@ The watchers live in a process of their own, which reads and counts; they share 
 """
 
 import asyncio
+import statistics
 import subprocess
 import sys
 import time
 from typing import cast
 
-import psutil
 import uvloop
 
 from jackpot.config.data_folder import ROOT
@@ -24,7 +24,7 @@ LINK = "L-000"
 AT_ONCE = 100  # connections that are opened together
 
 
-def run(place: Hall, *, watchers: int = 2_000, rate: int = 50, seconds: float = 20.0, turns: int = 2) -> list[Figures]:
+def run(place: Hall, *, watchers: int = 2_000, rate: int = 50, seconds: float = 10.0, turns: int = 5) -> list[Figures]:
     """Post at a steady pace, in turns with nobody watching and with so many signs of the link that is played."""
     figures = Figures(
         f"watchers: milliseconds from a post to its 202, at {rate} rounds/s",
@@ -32,33 +32,39 @@ def run(place: Hall, *, watchers: int = 2_000, rate: int = 50, seconds: float = 
     )
     text = floor.floor_text(tables=20)
     ours = product(place, text)
-    web = ours.children["web"]
     uvloop.run(_pace(ours, text, rate=50, seconds=2.0))  # warm
+    alone, watched = [], []
     for _ in range(turns):
-        figures.add(
-            "nobody watches", *_figures(uvloop.run(_pace(ours, text, rate=rate, seconds=seconds))), *_cost(web, 0.0)
-        )
-        command = [sys.executable, "-m", "tests.benchmarks.watchers", str(ours.port), str(watchers)]
-        crowd = subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        alone.append(_turn(ours, text, rate=rate, seconds=seconds, watchers=0))
+        watched.append(_turn(ours, text, rate=rate, seconds=seconds, watchers=watchers))
+    for who, found in (("nobody watches", alone), (f"{watchers:,} signs watch", watched)):
+        figures.add(who, *(statistics.median(column) for column in zip(*found, strict=True)))
+    figures.note(f"Medians of {turns} turns. Every sign hears each change of its link; the more there are, the fewer"
+                 " changes a second are told.")  # fmt: skip
+    return [figures]
+
+
+def _turn(ours: Product, text: str, *, rate: int, seconds: float, watchers: int) -> list[float]:
+    """One row: what posts took, and what the web process was like meanwhile."""
+    web = ours.children["web"]
+    if not watchers:
+        found = _figures(uvloop.run(_pace(ours, text, rate=rate, seconds=seconds)))
+        return [*found, web.num_threads(), 0.0, web.memory_info().rss / 2**20]
+    command = [sys.executable, "-m", "tests.benchmarks.watchers", str(ours.port), str(watchers)]
+    with subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as crowd:
         assert crowd.stdin is not None and crowd.stdout is not None
         opened = crowd.stdout.readline()
         assert opened.startswith("watching"), opened
         began = time.monotonic()
         found = _figures(uvloop.run(_pace(ours, text, rate=rate, seconds=seconds)))
         lasted = time.monotonic() - began
-        cost = _cost(web, 0.0)
+        threads, resident = web.num_threads(), web.memory_info().rss / 2**20
         events = int(crowd.communicate("over\n")[0]) / lasted
-        figures.add(f"{watchers:,} signs watch", *found, cost[0], events, cost[2])
-    figures.note("Every sign hears each change of its link; the more there are, the fewer changes a second are told.")
-    return [figures]
+    return [*found, threads, events, resident]
 
 
 def _figures(latencies: list[float]) -> list[float]:
     return [percentile(latencies, share) * 1000 for share in (50, 95, 99)]
-
-
-def _cost(web: psutil.Process, events: float) -> tuple[int, float, float]:
-    return web.num_threads(), events, web.memory_info().rss / 2**20
 
 
 async def _pace(ours: Product, text: str, *, rate: int, seconds: float) -> list[float]:

@@ -13,7 +13,7 @@ from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLE
 from accounting.shell.navigation import SECTIONS, home, may_use
 from jackpot.feeds import DISPLAYED, said
 from tests.pages.conftest import PASSWORD, SignedIn, person, text_of
-from tests.services.house import ALONE, House, message, royal
+from tests.services.house import ODD, House, message, open_odd_table, royal
 
 HOUSE: set[str | None] = {role for role in ROLES if role != SECURITY}
 PAGES: dict[str, set[str | None]] = {
@@ -198,9 +198,10 @@ def test_nothing_there_is_a_page_that_says_so(house: House, signed_in: SignedIn)
 
 
 def test_pages_of_codes_with_slashes_and_letters_beyond_ascii(house: House, signed_in: SignedIn) -> None:
-    house.play(message("r/1 ü", table=ALONE))
+    open_odd_table()
+    house.play(message("r/1 ü", table=ODD))
     client = signed_in()
-    table = client.get(reverse("table-page", args=[ALONE]))
+    table = client.get(reverse("table-page", args=[ODD]))
     assert table.status_code == 200
     start = table.content.decode().index('href="/rounds/')
     address = table.content.decode()[start + 6 :].partition('"')[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,7 +12,7 @@ import pytest
 from django.db import OperationalError
 
 from jackpot import pulse
-from jackpot.pulse import Pulse, with_pulse
+from jackpot.pulse import Pulse
 
 
 def ages(event: str) -> dict[str, Any]:
@@ -114,17 +113,3 @@ def test_the_record_is_looked_at_once_a_second_however_many_ask() -> None:
 
     asyncio.run(many())
     assert len(looks) == 1
-
-
-def test_a_stream_beats_at_once_in_silence_and_among_many_events(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def source() -> AsyncGenerator[str, None]:
-        for event in ("event: state\n\n", "event: meter\n\n", ": still here\n\n", "event: meter\n\n"):
-            yield event
-
-    async def heard() -> list[str]:
-        return [event.partition("\n")[0] async for event in with_pulse(source())]
-
-    kinds = asyncio.run(heard())
-    assert kinds == ["event: state", "event: beat", "event: meter", "event: beat", "event: meter"]
-    monkeypatch.setattr(pulse, "BEAT_SECONDS", 0.0)
-    assert asyncio.run(heard()).count("event: beat") == 4

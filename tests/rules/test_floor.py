@@ -142,6 +142,47 @@ def test_every_edition_file_is_named_after_its_code() -> None:
             assert tomllib.loads(file.read_text("utf-8"))["code"] == file.stem
 
 
+ODD = [
+    "MS 101",
+    "MS/101",
+    "MS-101\u00a0",
+    "MS\u00e9",
+    "MSe\u0301",
+    "\u202eMS",
+    "\uff2d\uff33",
+    " MS",
+    "MS ",
+    "M\\tS",
+    "/",
+    "\u0391",
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ('code = "BOS"', "property.code"),
+        ('code = "own-1"', "paytables[0].code"),
+        ('code = "lk"', "links[0].code"),
+        ('code = "major"', "links[0].levels[0].code"),
+        ('code = "MS-1"', "tables[0].code"),
+    ],
+)
+def test_a_code_that_looks_like_another_or_breaks_an_address_is_refused(line: str, path: str, odd: str) -> None:
+    """Both forms of an accented letter, a blank that cannot be seen, a letter of another script: codes are plain."""
+    text = FLOOR + OWN
+    assert line in text, text
+    with pytest.raises(FloorRefused) as refusal:
+        read_floor(text.replace(line, f'code = "{odd}"', 1))
+    assert refusal.value.path == path
+
+
+@pytest.mark.parametrize("plain", ["!", "~", "MS-101", "a.b:c_d(e)", "x" * 64, "#?&%"])
+def test_a_code_of_printable_signs_is_taken(plain: str) -> None:
+    assert read_floor(FLOOR.replace('code = "MS-1"', f'code = "{plain}"')).tables[plain].code == plain
+
+
 @pytest.mark.parametrize(
     ("text", "path"),
     [
@@ -304,6 +345,7 @@ def test_a_game_the_paytable_does_not_fit_is_refused_with_the_game() -> None:
         ('code = "own-1"\n', "", "paytables[0].code"),
         ("wager_cents = 200", "wager_cents = 0", "paytables[0].wager_cents"),
         ("wager_cents = 200", "wager_cents = true", "paytables[0].wager_cents"),
+        ("wager_cents = 200", "wager_cents = 10000001", "paytables[0].wager_cents"),
         ("wager_cents = 200", "wager_cents = 200\ncolour = 1", "paytables[0].colour"),
         ('["mississippi-stud"]', "[]", "paytables[0].games"),
         ('["mississippi-stud"]', '"mississippi-stud"', "paytables[0].games"),

@@ -60,6 +60,12 @@ TOGETHER = {
         "WITHOUT_MESSAGE": "rows whose message is gone, an anti-join",
         "HELD": "every hold with its message and stream, a thousand at a time",
     },
+    "devices/intake/deals.py": {
+        "STREAMS": "streams with rounds since the last look at deals",
+        "SETTLED": "rounds since then with their messages, a thousand at a time",
+        "HELD": "held messages since then",
+        "TWINS": "a deal that was there before, under which reference and at which table",
+    },
     "devices/intake/settling.py": {
         "ATTEMPT": "lock, look and count in one way to the server: a quiet floor's batches are of one",
         "REROUTE": "messages follow their table to its stream",

@@ -109,6 +109,8 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         "devices_device": "configuration",
         "devices_device_tables": "configuration",
         "devices_heartbeat": "last sign of life",
+        "devices_deal": "digests of what messages hold",
+        "devices_looked": "how far deals were looked at",
     }
     ours = {
         name

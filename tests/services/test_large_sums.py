@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import json
-from hashlib import sha256
 
 from accounting.queries import trial_balance
-from devices.bodies import strict
-from devices.intake import inbox
-from devices.intake.inbox import Arrival
 from jackpot.queries import link_states
-from tests.services.house import LINKED, RECEIVED, House, Message, message, royal, run, seat, value, verify
+from tests.services.house import LINKED, House, Message, earlier_door, message, royal, run, seat, value, verify
 
 GREATEST = 10**12
 BEYOND = 2**63 - 1 - 200_000  # what was let in by 0.1.0, and with it the day's total overflowed
-
-
-def past_the_door(sent: Message) -> None:
-    """Put a message in the queue as an earlier edition of the door did."""
-    raw = json.dumps(sent).encode()
-    table, stream = value("SELECT id FROM tables_table WHERE code = %s", sent["table"]), House.stream("ms-mg01")
-    inbox.accept([Arrival(stream, table, sent["round"], None, None, RECEIVED, raw, sha256(strict(raw)[1]).digest())])
 
 
 def lost(round: str, cents: int, wager: str = "three_card_bonus") -> Message:
@@ -70,13 +59,13 @@ def test_a_lifetime_of_awards_comes_to_more_than_a_bigint(busy_house: House) -> 
 
 def test_one_round_that_cannot_be_stored_is_held_alone_and_later_ones_settle(busy_house: House) -> None:
     """Twenty rounds after it, a royal among them, and twenty more in the batches that follow."""
-    past_the_door(lost("too much", 2**63 + 10**6))
-    past_the_door(lost("R-huge", BEYOND, "cover_all"))
-    past_the_door(lost("R-huge-2", BEYOND, "cover_all"))
+    huge = [lost("R-huge", BEYOND, "cover_all"), lost("R-huge-2", BEYOND, "cover_all")]
+    with earlier_door():
+        busy_house.post(lost("too much", 2**63 + 10**6), *huge)
     busy_house.post(*(message(f"R-{n}", table="MS-102") for n in range(19)), royal("R-won"))
     busy_house.settle()
-    assert busy_house.outcome({"table": LINKED, "round": "too much"}) == ("held", ["processing_error"])
-    assert [busy_house.outcome(sent)[0] for sent in busy_house.posted] == ["settled"] * 20
+    assert busy_house.outcome(busy_house.posted[0]) == ("held", ["processing_error"])
+    assert [busy_house.outcome(sent)[0] for sent in busy_house.posted[1:]] == ["settled"] * 22
     later = [message(f"S-{n}") for n in range(19)] + [royal("S-won")]
     assert {settlement["outcome"] for settlement in busy_house.play(*later)} == {"settled"}
     verify()

@@ -18,7 +18,22 @@ from jackpot.rules.definition import DefinitionRefused
 from tables.services import floors
 from tests.services import auditor
 from tests.services.fixtures import Databases
-from tests.services.house import ALONE, FLOOR, OPENED, House, forget, message, rows, royal, run, seat, value
+from tests.services.house import (
+    ALONE,
+    FLOOR,
+    ODD,
+    OPENED,
+    House,
+    forget,
+    message,
+    open_odd_table,
+    rows,
+    royal,
+    run,
+    seat,
+    value,
+    verify,
+)  # fmt: skip
 
 LATER = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -304,3 +319,17 @@ def test_the_command_says_what_it_opened_and_what_it_refuses(empty: None, tmp_pa
     assert ended.value.code == 2
     assert said.getvalue().startswith("tables[0].seats: table MS-101 is in use with seats = 6")
     forget()
+
+
+def test_an_odd_code_from_before_goes_on_and_no_new_one_is_let_in(busy_house: House) -> None:
+    """Blank, slash and a letter beyond ASCII: its rounds settle, its record verifies, only floor files refuse it."""
+    open_odd_table()
+    (settlement,) = busy_house.play(message("r/1 \u00fc", table=ODD))
+    assert (settlement["table"], settlement["outcome"]) == (ODD, "settled")
+    assert busy_house.order(ODD) == ["r/1 \u00fc"]
+    verify()
+    before = recorded()
+    with pytest.raises(DefinitionRefused, match="printable ASCII without spaces or slashes") as refusal:
+        floors.install(FLOOR.replace(f'code = "{ALONE}"', f'code = "{ODD}2"'), at=LATER)
+    assert refusal.value.path == "tables[3].code"
+    assert recorded() == before

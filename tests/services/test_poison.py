@@ -19,6 +19,7 @@ from tests.services.house import (
     NEIGHBOUR,
     RECEIVED,
     House,
+    earlier_door,
     message,
     rows,
     royal,
@@ -130,7 +131,8 @@ def test_a_batch_that_the_database_refuses_is_halved_until_the_message_stands_al
 
     monkeypatch.setattr(settling, "_settle", watched)
     good = [royal(f"R-{number}") for number in range(6)]
-    busy_house.post(*good[:4], too_much("R-X"), *good[4:])
+    with earlier_door():
+        busy_house.post(*good[:4], too_much("R-X"), *good[4:])
     busy_house.settle()
     # Seven wait: all, then three that stand; from the fourth on all, then one; then the one at fault in front.
     assert sizes == [1_000, 3, 1_000, 2, 1, 1_000, 1, 1, 1_000]
@@ -143,7 +145,8 @@ def test_a_batch_that_the_database_refuses_is_halved_until_the_message_stands_al
 
 
 def test_a_refused_message_alone_is_held_at_once(house: House) -> None:
-    house.play(too_much("R-X"))
+    with earlier_door():
+        house.play(too_much("R-X"))
     assert house.outcome(too_much("R-X")) == HELD
     assert value("SELECT next_sequence FROM accounting_stream WHERE code = 'ms-mg01'") == 1
     auditor.everything_agrees()

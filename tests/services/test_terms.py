@@ -9,7 +9,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from tables.services import rounds, terms
-from tests.services.house import DEALT, LINKED, House, message, seat
+from tests.services.house import DEALT, LINKED, House, earlier_door, message, seat
 
 
 def test_kept_terms_cost_no_query(house: House) -> None:
@@ -83,7 +83,7 @@ def test_nothing_is_kept_after_a_database_error(house: House) -> None:
         seen.append(terms._KEPT[house.stream("ms-mg01")][1] is kept)
         return real(*args, **more)
 
-    with pytest.MonkeyPatch.context() as patch:
+    with earlier_door(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(rounds, "settle_batch", watched)
         house.play(message("R-2", seat(1, "3s 7d", three_card_bonus=3 * 10**17), community="2c 3c 4c"))
     assert seen == [True, False]

@@ -278,7 +278,7 @@ TAMPERING = {
     ),
     "the original day of an event": (
         "UPDATE accounting_event SET original_date = '2026-11-25' WHERE sequence = 4 AND stream_id = $stream",
-        "stream ms-mg01, sequence 4 (MS-101/R-5): days of the round:",
+        "stream ms-mg01, sequence 4 (MS-101/R-5): gaming day:",
     ),
     "when an event was recorded": (
         "UPDATE accounting_event SET recorded_at = recorded_at + interval '1 microsecond' WHERE sequence = 2"

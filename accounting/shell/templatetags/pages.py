@@ -12,6 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from accounting.rules.accounts import named
+from accounting.rules.signs import pieces
 
 register = template.Library()
 
@@ -74,6 +75,19 @@ def icon(name: str, label: str = "") -> SafeString:
     if label:
         return format_html('<svg class="icon" role="img" aria-label="{}"><use href="{}"/></svg>', label, address)
     return format_html('<svg class="icon" aria-hidden="true"><use href="{}"/></svg>', address)
+
+
+@register.filter
+def exact(text: Any) -> SafeString:
+    """A controller's own words, every sign that could be taken for another marked and named."""
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (format_html('<mark title="{}">{}</mark>', piece.name, piece.shown) if piece.name else piece.shown,)
+            for piece in pieces(str(text))
+        ),
+    )
 
 
 @register.filter
@@ -181,11 +195,12 @@ def day(gaming_date: date | str | None) -> str:
 
 
 @register.simple_tag
-def reference(table: str, round: str) -> str:
-    """A round in a list: the table and its last number where the reference begins with the table, else the reference."""
-    if not round.startswith(f"{table}-"):
-        return round
-    return f"{table} {round.rpartition('-')[2]}"
+def reference(table: str, round: str) -> SafeString:
+    """A round in a list: the table and its last number where the reference begins with the table, else the reference.
+
+    Signs that could be taken for others are marked (`exact`).
+    """
+    return exact(f"{table} {round.rpartition('-')[2]}" if round.startswith(f"{table}-") else round)
 
 
 @register.filter
