@@ -18,13 +18,9 @@ def main() -> None:
 
     from jackpot.config import bootstrap
 
-    bootstrap.ensure(sys.argv, tests=command == "test")
+    asks_for_help = bool({"-h", "--help"} & set(sys.argv[2:]))
+    bootstrap.ensure(sys.argv, tests=command in bootstrap.NEED_TESTS and not asks_for_help)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
-    if command == "test":
-        from jackpot.config.testing import run
-
-        sys.exit(run(sys.argv[2:]))
-
     from jackpot.config.command_line import execute
 
     sys.exit(execute(sys.argv))

@@ -29,6 +29,12 @@ from tables.rules.locking import Lock
 from tables.rules.settle import held_alone
 
 USAGE: Final = "usage: manage.py settle FLOOR.toml ROUNDS.ndjson [--meters METERS.json]   (- is standard input)"
+HELP: Final = f"""{USAGE}
+
+Settle rounds without a server: one message or act a line in, one settlement or answer a line out, in order. Meters start at
+reset, or as METERS.json says, and carry from line to line. Exit code 0 when every line was read, 2 when a file is at fault.
+
+Example: python3 manage.py settle jackpot/config/demo/floor.toml rounds.ndjson"""
 METER_KEYS: Final = (
     "value_cents",
     "residual_millionths",
@@ -43,14 +49,23 @@ Meters = dict[str, dict[str, Meter]]
 
 def main(argv: Sequence[str]) -> int:
     """Run the command; 0 when every line was read, 2 when the call, the floor or the meters are at fault."""
+    if {"-h", "--help"} & set(argv):
+        print(HELP)
+        return 0
     try:
         floor_file, rounds_file, meters_file = _arguments(argv)
         floor = read_floor(_text_of(floor_file))
         meters = _read_meters(_text_of(meters_file), floor) if meters_file else _opening_meters(floor)
         house = house_of(floor, meters)
         rounds = sys.stdin.buffer if rounds_file == "-" else Path(rounds_file).open("rb")  # noqa: SIM115
-    except (DefinitionRefused, ValueError, OSError) as refusal:
+    except (DefinitionRefused, ValueError) as refusal:
         print(refusal, file=sys.stderr)
+        return 2
+    except OSError as trouble:
+        print(
+            f"{trouble.filename or 'a file'}: {trouble.strerror}. `python3 manage.py settle --help` shows how",
+            file=sys.stderr,
+        )
         return 2
     with rounds:
         try:

@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import importlib.metadata
 import importlib.util
 import os
 import subprocess
@@ -15,6 +16,8 @@ VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 RUN_TIME = ROOT / "requirements.txt"
 TESTS = ROOT / "tests" / "requirements.txt"
+NEED_TESTS = {"test", "bench"}
+"""Commands that need the packages of tests/requirements.txt: runners and checkers, the server of the naive peer."""
 
 
 def ensure(argv: list[str], *, tests: bool = False) -> None:
@@ -22,7 +25,15 @@ def ensure(argv: list[str], *, tests: bool = False) -> None:
 
     JACKPOT_NO_VENV=1 means the caller has installed them (a container image).
     """
+    if tests and not TESTS.is_file():
+        _stop("There are no tests here, and this command needs them: run it in a clone of the repository.")
     if os.environ.get("JACKPOT_NO_VENV") == "1":
+        if tests and (missing := _missing(TESTS)):
+            more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
+            _stop(
+                f"Packages that this command needs are missing here: {', '.join(missing[:3])}{more}. "
+                "Install them (python3 -m pip install -r tests/requirements.txt), or leave JACKPOT_NO_VENV out."
+            )
         return
     files = [RUN_TIME, TESTS] if tests else [RUN_TIME]
     if not _filled(files):
@@ -35,6 +46,12 @@ def ensure(argv: list[str], *, tests: bool = False) -> None:
 
 def _filled(files: list[Path]) -> bool:
     return all(_stamp(file).is_file() and _stamp(file).read_text() == _digest(file) for file in files)
+
+
+def _missing(file: Path) -> list[str]:
+    there = {one.metadata["Name"].replace("_", "-").lower() for one in importlib.metadata.distributions()}
+    pins = [line.partition("==")[0] for line in file.read_text().splitlines() if "==" in line]
+    return [name for name in pins if name.replace("_", "-").lower() not in there]
 
 
 def _stamp(file: Path) -> Path:
@@ -100,4 +117,5 @@ def _say(words: str) -> None:
 
 
 def _stop(words: str) -> NoReturn:
-    sys.exit(f"[setup] {words}")
+    _say(" ".join(words.split()))
+    sys.exit(2)

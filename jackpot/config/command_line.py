@@ -1,61 +1,155 @@
-"""Inside .venv: `up` and `down`, and Django's commands on a database that is there."""
+"""Inside .venv: the one way that every command goes, `up`, `down`, `test` and `settle` as well as Django's.
+
+`--help` ends with an example. What can be expected to fail is one line on standard error and exit code 2.
+"""
 
 import atexit
 import fcntl
 import os
 import sys
-from typing import TextIO
+from collections.abc import Callable
+from typing import Any, TextIO
 
-from jackpot.config.data_folder import DataFolder
+import django
+from django.core.management import CommandError, ManagementUtility, get_commands
+from django.core.management.base import BaseCommand, CommandParser, SystemCheckError
+from django.db import OperationalError
+from django.utils.module_loading import import_string
+
+from jackpot.config.data_folder import DataFolder, open_private
+from jackpot.config.database import one_line, refuse_a_wrong_address, refuse_what_does_not_fit
 from jackpot.config.embedded_postgres import DatabaseProblem, EmbeddedPostgres
 
+HOUSE = {
+    "up": "jackpot.config.up.main",
+    "down": "jackpot.config.down.main",
+    "test": "jackpot.config.testing.run",
+    "settle": "tables.settle.main",
+}
+"""Commands that are none of Django's."""
+
 WITHOUT_DATABASE = {
-    "", "bench", "help", "version", "--version", "--help", "check", "collectstatic", "compilemessages", "diffsettings",
-    "findstatic", "makemessages", "odds", "roles", "simulate", "soak", "spectacular", "startapp", "startproject",
+    "", "bench", "help", "version", "--version", "--help", "-h", "check", "collectstatic", "compilemessages",
+    "diffsettings", "findstatic", "generateschema", "makemessages", "odds", "roles", "sendtestemail", "simulate", "soak",
+    "spectacular", "startapp", "startproject",
 }  # fmt: skip
 
-ONE_MEANS_A_FINDING = {"verify"}
-"""Commands whose exit code 1 says that they looked and found something; who could not look says 2."""
+EXAMPLES = {
+    "axes_reset_ip": "axes_reset_ip 192.0.2.7",
+    "axes_reset_ip_username": "axes_reset_ip_username 192.0.2.7 maria",
+    "axes_reset_username": "axes_reset_username maria",
+    "changepassword": "changepassword maria",
+    "dumpdata": "dumpdata accounting.property",
+    "findstatic": "findstatic htmx.js",
+    "loaddata": "loaddata FILE.json",
+    "migrate": "migrate --plan",
+    "optimizemigration": "optimizemigration devices 0001",
+    "sendtestemail": "sendtestemail maria@example.com",
+    "sqlmigrate": "sqlmigrate devices 0001",
+    "sqlsequencereset": "sqlsequencereset devices",
+    "squashmigrations": "squashmigrations devices 0002",
+    "startapp": "startapp NAME",
+    "startproject": "startproject NAME",
+    "testserver": "testserver FILE.json",
+}
+"""Of commands that are not ours and need or invite an argument; ours say theirs themselves (`example`)."""
+
+INTERRUPTED = 130
+
+
+class Refused(Exception):
+    """A command said why it cannot do its work."""
 
 
 def execute(argv: list[str]) -> int:
     """Run one command and return its exit code."""
-    command = argv[1] if len(argv) > 1 else ""
-    asks_for_help = bool({"-h", "--help"} & set(argv[2:]))
     try:
-        if not asks_for_help:
-            from jackpot.config.database import refuse_a_wrong_address
+        return _run(argv)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except SystemExit as end:
+        if not isinstance(end.code, str):
+            raise
+        words = end.code
+    except Exception as error:
+        expected = _words(error, argv[1] if len(argv) > 1 else "")
+        if expected is None or "--traceback" in argv:
+            raise
+        words = expected
+    print(" ".join(words.split()), file=sys.stderr)
+    return 2
 
-            refuse_a_wrong_address()
-        if command == "up":
-            from jackpot.config.up import main as up
 
-            return up(argv[2:])
-        if command == "down":
-            from jackpot.config.down import main as down
+def _words(error: Exception, command: str) -> str | None:
+    """What to say about a failure that is to be expected; None for a bug, which may show where it is."""
+    if isinstance(error, DatabaseProblem | Refused):
+        return str(error)
+    if isinstance(error, CommandError):  # of the words after the command
+        return f"{str(error).removeprefix('Error: ')}: `python3 manage.py {command} --help` shows how"
+    if isinstance(error, OperationalError):
+        return f"The database gave up: {one_line(error)}. Is it running, and is DATABASE_URL right?"
+    if isinstance(error, OSError) and error.filename is not None:
+        where = DataFolder().path
+        ours = os.fsdecode(error.filename).startswith(str(where))
+        advice = f". Choose another data folder than {where}: JACKPOT_DATA names it" if ours else ""
+        return f"{os.fsdecode(error.filename)}: {error.strerror}{advice}"
+    return None
 
-            return down(argv[2:])
-        if command not in WITHOUT_DATABASE and not asks_for_help:
+
+def _run(argv: list[str]) -> int:
+    command, rest = argv[1] if len(argv) > 1 else "", argv[2:]
+    if command == "help" and rest and rest[0] in HOUSE:
+        command, rest = rest[0], ["--help"]
+    asks_for_help = bool({"-h", "--help"} & set(rest))
+    if not asks_for_help and command != "test":  # tests have a server of their own
+        refuse_a_wrong_address()
+    if command in HOUSE:
+        main: Callable[[list[str]], int] = import_string(HOUSE[command])
+        return main(rest)
+    if command not in WITHOUT_DATABASE and not asks_for_help:
+        django.setup()
+        if command in get_commands():
             borrow_database()
-            _look_at_database(command)
-    except DatabaseProblem as problem:
-        print(problem, file=sys.stderr)
-        return 2 if command in ONE_MEANS_A_FINDING else 1
-    from django.core.management import execute_from_command_line
-
-    execute_from_command_line(argv)
-    if command in ("", "help", "--help") and len(argv) < 3:
-        print("\n[the house]\n    up\n    down\n    test\n    settle\n\nEach of these four says more with --help.")
+            refuse_what_does_not_fit(command)
+    _Commands(argv).execute()
+    if command in ("", "help", "--help", "-h") and not rest:
+        print("\n[the house]\n" + "".join(f"    {name}\n" for name in HOUSE))
+        print("Each of these four says more with --help.")
     return 0
 
 
-def _look_at_database(command: str) -> None:
-    import django
+class _Commands(ManagementUtility):
+    """Django's way to run a command, with one line for what it refuses and an example in its help."""
 
-    from jackpot.config.database import refuse_what_does_not_fit
+    def fetch_command(self, subcommand: str) -> BaseCommand:
+        """The command, or one line that there is none."""
+        if subcommand not in get_commands():
+            raise Refused(f"There is no command {subcommand}: `python3 manage.py help` lists them")
+        return _plain_spoken(super().fetch_command(subcommand), subcommand)
 
-    django.setup()
-    refuse_what_does_not_fit(command)
+
+def example(command: BaseCommand, name: str) -> str:
+    """How it may be called, after `manage.py`."""
+    return str(getattr(command, "example", EXAMPLES.get(name, name)))
+
+
+def _plain_spoken(command: BaseCommand, name: str) -> BaseCommand:
+    made, executed = command.create_parser, command.execute
+
+    def create_parser(prog_name: str, subcommand: str, **options: Any) -> CommandParser:
+        command._called_from_command_line = False  # type: ignore[attr-defined]  # errors are raised, not explained at length
+        return made(prog_name, subcommand, epilog=f"Example: python3 manage.py {example(command, name)}", **options)
+
+    def execute(*args: Any, **options: Any) -> str | None:
+        try:
+            return executed(*args, **options)
+        except SystemCheckError:
+            raise
+        except CommandError as error:
+            raise Refused(str(error)) from error
+
+    command.create_parser, command.execute = create_parser, execute  # type: ignore[method-assign]
+    return command
 
 
 def borrow_database() -> None:
@@ -72,7 +166,7 @@ def borrow_database() -> None:
 
 def use_database(data: DataFolder) -> TextIO:
     """A shared lock that says the embedded server is needed, for as long as the file stays open."""
-    users = (data.path / "postgres.users").open("a")
+    users = open_private(data.path / "postgres.users")
     fcntl.flock(users, fcntl.LOCK_SH)
     return users
 

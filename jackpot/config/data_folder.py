@@ -3,6 +3,7 @@
 import os
 import secrets
 from pathlib import Path
+from typing import TextIO
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,3 +56,10 @@ def write_private(file: Path, text: str) -> None:
         stream.flush()
         os.fsync(stream.fileno())
     draft.replace(file)
+
+
+def open_private(file: Path) -> TextIO:
+    """Open a lock or a log for appending, for its owner alone: who could read it could also hold its lock."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.fchmod(descriptor, 0o600)
+    return os.fdopen(descriptor, "a")

@@ -7,15 +7,20 @@ from typing import Any, LiteralString, Protocol
 
 import dj_database_url
 import psycopg
-from django.core.management import get_commands
-from django.db import connection
+from django.core.exceptions import ImproperlyConfigured
+from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import OperationalError
 
 from jackpot.config.embedded_postgres import DatabaseProblem
 
-OURS = {"accounting", "jackpot", "tables", "devices"}
+ON_ANY_DATABASE = {
+    "createcachetable", "dbshell", "inspectdb", "makemigrations", "migrate", "optimizemigration", "shell",
+    "showmigrations", "sqlflush", "sqlmigrate", "sqlsequencereset", "squashmigrations", "testserver",
+}  # fmt: skip
+"""Commands that do not need what migrations make."""
+
 TURNS = 3
 EXAMPLE = "it is to look like postgresql://user:password@host:5432/database"
 
@@ -26,32 +31,51 @@ def refuse_a_wrong_address() -> None:
     if not url:
         return
     try:
-        engine = dj_database_url.parse(url)["ENGINE"]
+        address = dj_database_url.parse(url)
     except ValueError as error:
         why = one_line(error).partition(". ")[0]
         raise DatabaseProblem(f"DATABASE_URL cannot be read ({why}): {EXAMPLE}") from None
-    if engine != "django.db.backends.postgresql":
+    if address["ENGINE"] != "django.db.backends.postgresql":
         raise DatabaseProblem(f"DATABASE_URL names no PostgreSQL: {EXAMPLE}")
+    if not address["NAME"]:
+        raise DatabaseProblem(f"DATABASE_URL names no database: {EXAMPLE}")
 
 
 def refuse_what_does_not_fit(command: str) -> None:
     """DatabaseProblem when a command cannot work on the database as it is; the words say what to do."""
     try:
-        applied = set(MigrationRecorder(connection).applied_migrations())
+        applied = _applied()
     except OperationalError as error:
         raise DatabaseProblem(
             f"The database cannot be reached: {one_line(error)}. Is it running, and is DATABASE_URL right?"
         ) from None
     known = _known()
     _refuse_newer(applied - known)
-    if get_commands().get(command) in OURS and known - applied:
+    if command not in ON_ANY_DATABASE and known - applied:
         state = "behind this program" if applied else "empty"
         raise DatabaseProblem(f"The database is {state}: `python3 manage.py migrate` first, or `up`, which does it")
 
 
 def refuse_newer() -> None:
     """DatabaseProblem when the database was migrated by a version newer than this code. OperationalError without one."""
-    _refuse_newer(set(MigrationRecorder(connection).applied_migrations()) - _known())
+    _refuse_newer(_applied() - _known())
+
+
+def _applied() -> set[tuple[str, str]]:
+    """The migrations that the database has had. OperationalError without one, DatabaseProblem where it cannot be asked."""
+    try:
+        return set(MigrationRecorder(connection).applied_migrations())
+    except OperationalError:
+        raise
+    except (
+        Error,
+        ImproperlyConfigured,
+        ValueError,
+        TypeError,
+    ) as error:  # options that no driver knows, missing rights
+        raise DatabaseProblem(
+            f"The database cannot be asked: {one_line(error)}. Is DATABASE_URL right? {EXAMPLE}"
+        ) from None
 
 
 def _known() -> set[tuple[str, str]]:

@@ -1,19 +1,20 @@
 """`manage.py down`: stop what `up` started on a data folder, and return when every process has ended."""
 
-import argparse
 import os
 from pathlib import Path
 
 from jackpot.config.data_folder import DataFolder
 from jackpot.config.embedded_postgres import EmbeddedPostgres
 from jackpot.config.processes import State, end, still_running
+from jackpot.config.words import Parser
 
 
 def main(argv: list[str]) -> int:
     """Stop `up`, whatever a killed `up` left, and the embedded database. 0 when nothing of them runs."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="manage.py down",
         description="Stop what `up` started on a data folder. The data stays.",
+        epilog="Example: python3 manage.py down",
         allow_abbrev=False,
     )
     parser.add_argument(

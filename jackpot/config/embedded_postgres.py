@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
+from jackpot.config.data_folder import open_private
 from jackpot.config.processes import still_running
 from jackpot.config.server_user import ServerUser, server_user
 
@@ -106,6 +108,8 @@ class EmbeddedPostgres:
             if self.process() is None:
                 self._launch()
                 started = True
+            elif self.socket.is_symlink() or self.socket.exists():  # temporary folders are tidied up while servers run
+                _refuse_a_shared(self.socket, server_user(self.data))
             self._wait(timeout)
             try:
                 self._furnish()
@@ -136,7 +140,7 @@ class EmbeddedPostgres:
     def _locked(self) -> Iterator[None]:
         try:
             self.folder.mkdir(mode=0o711, parents=True, exist_ok=True)
-            lock = (self.folder / ".lock").open("w")
+            lock = open_private(self.folder / ".lock")
         except OSError as error:
             raise DatabaseProblem(f"Cannot write {self.folder}: {error.strerror}. Choose another folder.") from error
         with lock:
@@ -148,7 +152,10 @@ class EmbeddedPostgres:
         made = self._made_by()
         binaries = find_binaries(made)
         for folder in (self.data, self.socket):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                folder.mkdir(mode=0o700, parents=True)
+            if folder == self.socket:
+                _refuse_a_shared(folder, as_whom)
             as_whom.own(folder)
         if made is None:
             self._initialise(binaries, as_whom)
@@ -156,7 +163,7 @@ class EmbeddedPostgres:
         arguments = [word for name, value in settings.items() for word in ("-c", f"{name}={value}")]
         if self.log.exists() and self.log.stat().st_size > 20_000_000:
             self.log.replace(self.log.with_suffix(".log.1"))
-        with self.log.open("ab") as log:
+        with open_private(self.log) as log:
             self._process = subprocess.Popen(
                 [*as_whom.prefix, str(binaries / "postgres"), "-D", str(self.data), *arguments],
                 cwd="/", env=_environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -190,7 +197,7 @@ class EmbeddedPostgres:
         made = subprocess.run(command, cwd="/", env=_environment(), capture_output=True, text=True, **as_whom.options())
         if made.returncode:
             raise DatabaseProblem(
-                f"PostgreSQL could not make {self.data}{_unreachable(as_whom)}:\n{made.stderr.strip()}"
+                f"PostgreSQL could not make {self.data}{_unreachable(as_whom)}: {made.stderr.strip()}"
             )
         self.data.rmdir()
         draft.rename(self.data)
@@ -213,14 +220,16 @@ class EmbeddedPostgres:
                         time.sleep(0.2)
                         self._launch()
                         continue
-                    raise DatabaseProblem(f"PostgreSQL did not start:\n{self._last_words()}") from error
+                    raise DatabaseProblem(f"PostgreSQL did not start; {self.log} ends: {self._last_words()}") from error
                 if time.monotonic() > give_up:
-                    raise DatabaseProblem(f"PostgreSQL does not answer:\n{self._last_words()}") from error
+                    raise DatabaseProblem(
+                        f"PostgreSQL does not answer; {self.log} ends: {self._last_words()}"
+                    ) from error
                 time.sleep(0.02)
 
     def _last_words(self) -> str:
         try:
-            return self.log.read_text(errors="replace")[-1500:].strip()
+            return " ".join(self.log.read_text(errors="replace")[-1500:].split())
         except OSError:
             return "(it left no log)"
 
@@ -235,6 +244,23 @@ class EmbeddedPostgres:
                 server.execute(f"CREATE DATABASE {BROKER}")
         with self.connect(BROKER) as broker:
             install_broker(broker)
+
+
+def _refuse_a_shared(folder: Path, as_whom: ServerUser) -> None:
+    """DatabaseProblem unless the folder is ours, or the server's user's, and nobody else may enter it.
+
+    In the temporary folder anybody can make one of this name first, and would be asked for the database.
+    """
+    found = folder.lstat()
+    ours = {os.geteuid(), *([as_whom.owner.pw_uid] if as_whom.owner else [])}
+    if stat.S_ISDIR(found.st_mode) and found.st_uid in ours and not found.st_mode & 0o077:
+        return
+    what = f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}"
+    what = what if stat.S_ISDIR(found.st_mode) else f"no folder but {'a link' if folder.is_symlink() else 'a file'}"
+    raise DatabaseProblem(
+        f"{folder} is not for this service alone ({what}; it is to be a folder of user {os.geteuid()}, mode 0700): "
+        "find out who made it and remove it, or choose another place with TMPDIR or a data folder of a shorter path"
+    )
 
 
 def install_broker(connection: psycopg.Connection[Any]) -> None:
@@ -267,12 +293,12 @@ def find_binaries(version: int | None = None) -> Path:
     if version is not None and found:
         have = ", ".join(f"{have} ({folder})" for folder, have in found.items())
         raise DatabaseProblem(
-            f"The data folder was written by PostgreSQL {version}, and here is PostgreSQL {have}. Nothing was changed.\n"
+            f"The data folder was written by PostgreSQL {version}, and here is PostgreSQL {have}. Nothing was changed. "
             f"Either install PostgreSQL {version} and point JACKPOT_PG_BIN at its bin folder, or dump it there and load it "
             "here (pg_dump, psql), or start on another folder with --data."
         )
     raise DatabaseProblem(
-        f"There are no PostgreSQL binaries (version {OLDEST} or newer) for {sys.platform} {os.uname().machine} here.\n"
+        f"There are no PostgreSQL binaries (version {OLDEST} or newer) for {sys.platform} {os.uname().machine} here. "
         "Install PostgreSQL (Debian, Ubuntu: apt install postgresql; macOS: brew install postgresql), or point "
         "JACKPOT_PG_BIN at a folder that has postgres and initdb, or DATABASE_URL at a running server."
     )

@@ -40,7 +40,7 @@ def main(argv: list[str]) -> int:
         if wanted.floor is not None and not apps.get_model("accounting", "Property").objects.exists():
             call_command("load_floor", str(wanted.floor))
             settings.DATA.floor.write_bytes(wanted.floor.read_bytes())
-    except (DatabaseProblem, CommandError, OperationalError, psycopg.OperationalError) as refused:
+    except (DatabaseProblem, CommandError, OperationalError, psycopg.OperationalError, OSError) as refused:
         print(one_line(refused), file=sys.stderr)
         return 1
     if settings.DEMO:

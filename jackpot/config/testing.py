@@ -8,6 +8,7 @@ import time
 
 from jackpot.config.data_folder import ROOT
 from jackpot.config.embedded_postgres import DatabaseProblem
+from jackpot.config.words import Parser
 
 CHECKS = (
     ("format", ["-m", "ruff", "format", "--check", "--quiet", "."]),
@@ -27,6 +28,9 @@ NOTHING_CHOSEN = 5
 
 def run(arguments: list[str]) -> int:
     """Exit code 0 when all is well. Needs the packages of tests/requirements.txt."""
+    if {"-h", "--help"} & set(arguments):
+        parser().print_help()
+        return 0
     if arguments:
         return _pytest(arguments)
     failed = [name for name, command in CHECKS if _step(name, command)]
@@ -35,6 +39,16 @@ def run(arguments: list[str]) -> int:
     if failed:
         print(f"\nNot well: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed else 0
+
+
+def parser() -> Parser:
+    """For the help alone: words are pytest's."""
+    return Parser(
+        prog="manage.py test",
+        usage="manage.py test [words for pytest]",
+        description="Without words all checks (format, style, imports, types, migrations) and tests; with words pytest alone.",
+        epilog="Example: python3 manage.py test tests/rules -k meter (`python3 -m pytest --help` inside .venv lists the words)",
+    )
 
 
 def _step(name: str, command: list[str]) -> int:

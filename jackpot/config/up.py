@@ -18,10 +18,11 @@ from typing import Any, TextIO
 import psutil
 
 from jackpot.config.command_line import use_database
-from jackpot.config.data_folder import ROOT, DataFolder
+from jackpot.config.data_folder import ROOT, DataFolder, open_private
 from jackpot.config.embedded_postgres import DatabaseProblem, EmbeddedPostgres
 from jackpot.config.processes import Child, Known, State, end
 from jackpot.config.supervisor import TICK_SECONDS, Supervisor
+from jackpot.config.words import Parser
 
 DEMO_FLOOR = Path(__file__).parent / "demo" / "floor.toml"
 HOST = "127.0.0.1"
@@ -35,10 +36,10 @@ class Refused(Exception):
 
 def arguments() -> argparse.ArgumentParser:
     """The options of CONTRACT §6."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="manage.py up",
         description="Start everything and keep it running: database, web, workers. Ctrl-C stops it, the data stays.",
-        epilog="Options of `manage.py simulate` may follow --simulate, e.g. --simulate --speed 20 --rig royal@50.",
+        epilog="Example: python3 manage.py up --simulate --speed 20 --rig royal@50 (options of `simulate` follow --simulate)",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -74,15 +75,19 @@ def main(argv: list[str]) -> int:
     try:
         data.create()
     except OSError as error:
-        say(f"Cannot use {data.path} as data folder: {error.strerror}. Choose another with --data.")
-        return 1
+        return _refuse(f"Cannot use {data.path} as data folder: {error.strerror}. Choose another with --data.")
     if options.detach:
         return _detach([word for word in argv if word != "--detach"], data)
     try:
         return Up(data, options, rest).run()
     except Refused as refused:
-        say(str(refused))
-        return 1
+        return _refuse(str(refused))
+
+
+def _refuse(words: str) -> int:
+    """One line on standard error, and the exit code that goes with it."""
+    print(" ".join(words.split()), file=sys.stderr, flush=True)
+    return 2
 
 
 def say(words: str) -> None:
@@ -108,7 +113,8 @@ def _detach(argv: list[str], data: DataFolder) -> int:
     if said.strip() == "ready":
         print(words, end="", flush=True)
         return 0
-    print(words, end="", file=sys.stderr, flush=True)
+    for line in words.splitlines():
+        print(line, file=sys.stdout if line.startswith("[up] ") else sys.stderr, flush=True)
     return process.wait() or 1
 
 
@@ -139,8 +145,7 @@ class Up:
             with listener:
                 return self._serve(listener, began)
         except (Refused, DatabaseProblem) as refused:
-            say(str(refused))
-            return 1
+            return _refuse(str(refused))
         finally:
             self.supervisor.stop()
             self.data.state.unlink(missing_ok=True)
@@ -181,7 +186,7 @@ class Up:
 
     def _lock(self) -> None:
         """One `up` per data folder. The lock ends with its process, however that ends."""
-        lock = self.data.lock.open("a")
+        lock = open_private(self.data.lock)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -218,8 +223,12 @@ class Up:
     def _prepare(self) -> None:
         floor = self.options.floor or (DEMO_FLOOR if self.server is not None else None)
         command = ["-m", "jackpot.config.prepare", "--base-url", self.url, *(["--floor", str(floor)] if floor else [])]
-        if subprocess.run([sys.executable, *command], cwd=ROOT, check=False).returncode:
-            raise Refused("The database could not be prepared; the reason stands above.")
+        done = subprocess.run([sys.executable, *command], cwd=ROOT, stderr=subprocess.PIPE, text=True, check=False)
+        said = done.stderr.splitlines(keepends=True)
+        reason = said.pop().strip() if done.returncode and said else ""
+        sys.stderr.writelines(said)
+        if done.returncode:
+            raise Refused(f"The database could not be prepared: {reason or f'exit code {done.returncode}'}")
 
     def _children(self, listener: socket.socket) -> list[Child]:
         os.chdir(ROOT)
@@ -274,7 +283,8 @@ class Up:
             self.supervisor.look()
             failing = self.supervisor.failing()
             if failing is not None:
-                raise Refused(f"{failing.name} does not stay up. The end of {failing.log}:\n{failing.last_words()}")
+                say(f"the end of {failing.log}:\n{failing.last_words()}")
+                raise Refused(f"{failing.name} does not stay up; why is at the end of {failing.log}")
             if accepting is not None and time.monotonic() - accepting > SETTLING_PATIENCE_SECONDS:
                 say(f"rounds are accepted, but {answer}; the logs are in {self.data.logs}")
                 return

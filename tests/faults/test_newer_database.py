@@ -15,8 +15,8 @@ PROCESSES = {
     "a settling worker": ("settle", 1, WORKER),
     "web": ("web", 1, ["-m", "uvicorn", "jackpot.config.asgi:application", "--port", "0"]),
     "what `up` does first": ("command", 1, ["-m", "jackpot.config.prepare", "--base-url", "http://127.0.0.1:1"]),
-    "migrate": ("command", 1, ["manage.py", "migrate"]),
-    "load_floor": ("command", 1, ["manage.py", "load_floor", "jackpot/config/demo/floor.toml"]),
+    "migrate": ("command", 2, ["manage.py", "migrate"]),
+    "load_floor": ("command", 2, ["manage.py", "load_floor", "jackpot/config/demo/floor.toml"]),
     "verify": ("command", 2, ["manage.py", "verify"]),
 }
 

@@ -140,8 +140,8 @@ def test_detached_it_is_ready_when_the_command_returns(running: House) -> None:
 
 def test_a_second_up_on_the_same_folder_is_refused_and_says_where_the_first_is(running: House) -> None:
     second = running.up("--exit-when-ready")
-    assert second.returncode == 1
-    assert "Already running" in second.stdout and f"http://127.0.0.1:{running.port}" in second.stdout
+    assert second.returncode == 2
+    assert "Already running" in second.stderr and f"http://127.0.0.1:{running.port}" in second.stderr
     running.accepts_and_settles()
 
 
@@ -224,9 +224,9 @@ def test_a_taken_port_is_named_and_another_proposed(tmp_path: Path) -> None:
         other.listen()
         house.port = other.getsockname()[1]
         refused = house.up("--exit-when-ready")
-    assert refused.returncode == 1
-    assert f"Port {house.port} is taken" in refused.stdout and "--port " in refused.stdout
-    assert f"process {os.getpid()}" in refused.stdout, "it says by whom"
+    assert refused.returncode == 2
+    assert f"Port {house.port} is taken" in refused.stderr and "--port " in refused.stderr
+    assert f"process {os.getpid()}" in refused.stderr, "it says by whom"
     assert house.processes() == []
 
 
@@ -236,22 +236,22 @@ def test_the_data_folder_of_another_version_is_left_alone(tmp_path: Path) -> Non
     data.mkdir(parents=True)
     (data / "PG_VERSION").write_text("9\n")
     refused = house.up("--exit-when-ready")
-    assert refused.returncode == 1
-    assert "written by PostgreSQL 9" in refused.stdout and "JACKPOT_PG_BIN" in refused.stdout
+    assert refused.returncode == 2
+    assert "written by PostgreSQL 9" in refused.stderr and "JACKPOT_PG_BIN" in refused.stderr
     assert [file.name for file in data.iterdir()] == ["PG_VERSION"]
 
 
 def test_without_binaries_it_says_what_to_install(tmp_path: Path) -> None:
     refused = House(tmp_path).up("--exit-when-ready", JACKPOT_PG_BIN=str(tmp_path))
-    assert refused.returncode == 1
-    assert "no PostgreSQL binaries" in refused.stdout and "DATABASE_URL" in refused.stdout
+    assert refused.returncode == 2
+    assert "no PostgreSQL binaries" in refused.stderr and "DATABASE_URL" in refused.stderr
 
 
 def test_an_unusable_data_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     refused = House(tmp_path / "file" / "below").up("--exit-when-ready")
-    assert refused.returncode == 1
-    assert str(tmp_path / "file" / "below") in refused.stdout and "--data" in refused.stdout
+    assert refused.returncode == 2
+    assert str(tmp_path / "file" / "below") in refused.stderr and "--data" in refused.stderr
 
 
 def test_a_floor_that_is_refused_stops_the_start_and_leaves_nothing_running(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_a_floor_that_is_refused_stops_the_start_and_leaves_nothing_running(tmp_
     floor = tmp_path / "floor.toml"
     floor.write_text('[property]\ncode = "BOS"\nspelling = "wrong"\n')
     refused = house.up("--exit-when-ready", "--floor", str(floor))
-    assert refused.returncode == 1
+    assert refused.returncode == 2
     assert "property.spelling" in refused.stderr
     assert house.processes() == []
 

@@ -112,3 +112,13 @@ def busy_house(databases: Databases, floored: str, django_db_blocker: DjangoDbBl
         with databases.entered(name):
             yield House()
         databases.drop(name)
+
+
+@pytest.fixture
+def bare(databases: Databases, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """A database that nobody has migrated."""
+    with django_db_blocker.unblock():
+        name = databases.create()
+        with databases.entered(name):
+            yield
+        databases.drop(name)

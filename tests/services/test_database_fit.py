@@ -9,11 +9,9 @@ from typing import Any
 import psycopg
 import pytest
 from django.db import connection
-from pytest_django import DjangoDbBlocker
 
 from jackpot.config import database
 from jackpot.config.embedded_postgres import DatabaseProblem
-from tests.services.fixtures import Databases
 from tests.services.house import House, run
 
 
@@ -53,18 +51,8 @@ def test_a_process_that_would_serve_it_ends_with_one_line(house: House, capsys: 
     assert "newer than this program" in said
 
 
-@pytest.fixture
-def bare(databases: Databases, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
-    """A database that nobody has migrated."""
-    with django_db_blocker.unblock():
-        name = databases.create()
-        with databases.entered(name):
-            yield
-        databases.drop(name)
-
-
 def test_an_empty_database_is_refused_by_our_commands_and_not_by_migrate(bare: None) -> None:
-    for command in ("verify", "load_floor"):
+    for command in ("verify", "load_floor", "person", "axes_reset"):
         with pytest.raises(DatabaseProblem, match=r"empty: `python3 manage.py migrate` first, or `up`"):
             database.refuse_what_does_not_fit(command)
     database.refuse_what_does_not_fit("migrate")
@@ -86,7 +74,12 @@ def test_a_database_that_is_as_it_should_be_is_refused_by_nothing(busy_house: Ho
 
 @pytest.mark.parametrize(
     ("url", "why"),
-    [("mysql://x/y", "names no PostgreSQL"), ("::::", "cannot be read"), ("postgresql://x@h:port/y", "cannot be read")],
+    [
+        ("mysql://x/y", "names no PostgreSQL"),
+        ("postgresql://h:1", "names no database"),
+        ("::::", "cannot be read"),
+        ("postgresql://x@h:port/y", "cannot be read"),
+    ],
 )
 def test_an_address_that_cannot_be_right_is_refused(url: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DATABASE_URL", url)

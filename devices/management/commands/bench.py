@@ -10,6 +10,7 @@ class Command(BaseCommand):
     """Starts servers of its own in throw-away folders; nothing that runs already is touched."""
 
     help = "Measure the service beside a naive peer, on the same server and the same rounds."
+    example = "bench settle --short"
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The options are the benchmark's own."""

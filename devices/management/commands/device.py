@@ -16,6 +16,7 @@ class Command(BaseCommand):
     """Enrols a device, renews its key, or withdraws it."""
 
     help = "Enrol a device that posts for these tables, and print its key, once."
+    example = "device IDP-0042 --tables MS-101"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("code", metavar="CODE", help="the device's own code, such as a serial number")

@@ -64,6 +64,7 @@ def _positive(text: str) -> int:
 
 class Command(BaseCommand):
     help = "Play the tables of a floor as gateways do: deal, bet, post, resend. Ctrl-C ends with a summary."
+    example = "simulate --speed 20 --rig royal@50"
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -1,5 +1,6 @@
 """`manage.py soak`: play while everything is killed at random, then account for every cent. The code is in tests/faults."""
 
+import sys
 from argparse import ArgumentParser
 from typing import Any
 
@@ -12,6 +13,7 @@ class Command(BaseCommand):
     help = (
         "Play rounds while workers, web and database are killed at random; then check that nothing is lost or doubled."
     )
+    example = "soak --minutes 5"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """How long, and which luck."""
@@ -28,5 +30,6 @@ class Command(BaseCommand):
         try:
             outcome = soak.soak(options["minutes"], seed=options["seed"], settlers=options["settlers"])
         except AssertionError as error:
-            raise CommandError(f"it does not add up: {error}") from error
+            self.stderr.write(f"it does not add up: {error}")
+            sys.exit(1)
         self.stdout.write(str(outcome))

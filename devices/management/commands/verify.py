@@ -22,6 +22,7 @@ class Command(BaseCommand):
     """Replays every stream; exit 0 when all is as recorded, 1 at the first difference, 2 when it could not be done."""
 
     help = "Recompute settlements, meters, ledger and hash chains from the stored messages; name the first difference."
+    example = "verify --stream ms-mg01"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--stream", help="only this link's or table's stream")

@@ -17,6 +17,7 @@ class Command(BaseCommand):
     """Installs a floor file; a second run changes nothing."""
 
     help = "Create the property, links and tables of a floor file. What is new is opened; what is in use stays."
+    example = "load_floor jackpot/config/demo/floor.toml"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("floor", type=Path, help="a floor file (TOML)")
@@ -24,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             installed = floors.install(options["floor"].read_text("utf-8"), at=timezone.now())
-        except (FloorRefused, DefinitionRefused, OSError, UnicodeDecodeError) as refusal:
+        except (FloorRefused, DefinitionRefused, UnicodeDecodeError) as refusal:
             self.stderr.write(str(refusal))
             sys.exit(2)
         if not (installed.property or installed.links or installed.tables):

@@ -19,6 +19,7 @@ class Command(BaseCommand):
     """Prints the recorded odds, or counts them anew and keeps the record."""
 
     help = "Edge, return, hit frequency, variance and combinations of paytable editions, counted exactly."
+    example = "odds ms-base --json"
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:

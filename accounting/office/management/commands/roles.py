@@ -34,6 +34,7 @@ class Command(BaseCommand):
     """Writes the page, or says whether it is what the declarations say."""
 
     help = "Write docs/roles.md: the matrix of roles, acts and pages, from the declarations."
+    example = "roles"
     requires_system_checks: list[Any] = []
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -19,6 +19,7 @@ class Command(BaseCommand):
     """Makes a person without a password, and prints a link at which the person sets one."""
 
     help = "Create a person and print a one-time link at which the person sets a password."
+    example = "person sam --role security"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="account name")

@@ -16,6 +16,7 @@ class Command(BaseCommand):
     """Issues a token, or withdraws all that a person has."""
 
     help = "Print a personal token for the API, once. Whoever sends it acts as this person."
+    example = "token sam --purpose reports"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("name", metavar="NAME", help="account name")
