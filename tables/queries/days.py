@@ -43,11 +43,11 @@ DAY = """
         WHERE original_date IS NOT NULL AND gaming_date = %(day)s) late
     CROSS JOIN LATERAL (
         SELECT count(DISTINCT (round.stream_id, round.sequence)) AS rounds,
-            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'wager'), 0)::bigint AS handle,
-            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'fixed_pay'), 0)::bigint AS pays,
-            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'award'), 0)::bigint AS jackpot,
-            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'envy'), 0)::bigint AS envy,
-            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'contribution'), 0)::bigint AS contributions
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'wager'), 0) AS handle,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'fixed_pay'), 0) AS pays,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'award'), 0) AS jackpot,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'envy'), 0) AS envy,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'contribution'), 0) AS contributions
         FROM tables_round round
         LEFT JOIN accounting_transfer moved ON moved.stream_id = round.stream_id AND moved.sequence = round.sequence
         WHERE round.table_id = tabl.id AND round.gaming_date = %(day)s
@@ -73,6 +73,6 @@ def tables_on(day: date, *, table: str | None = None) -> list[TableDay]:
         }
         with connection.cursor() as cursor:
             cursor.execute(DAY, values)
-            found = [TableDay(*row) for row in cursor.fetchall()]
+            found = [TableDay(*row[:4], *map(int, row[4:])) for row in cursor.fetchall()]
         cache.set(kept, found, KEPT_SECONDS)
     return found

@@ -148,10 +148,9 @@ def total(filters: Mapping[str, str], *, seconds: float) -> Total | None:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(max(1, round(seconds * 1000)))])
-            cursor.execute(
-                f"SELECT count(*), coalesce(sum(payout.cents), 0)::bigint FROM tables_payout payout {where}", values
-            )
-            found = Total(*cursor.fetchone())
+            cursor.execute(f"SELECT count(*), coalesce(sum(payout.cents), 0) FROM tables_payout payout {where}", values)
+            count, cents = cursor.fetchone()
+            found = Total(count, int(cents))
             cursor.execute("SET LOCAL statement_timeout = DEFAULT")
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):

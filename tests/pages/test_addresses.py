@@ -163,7 +163,8 @@ def test_each_tables_day_is_what_the_ledger_booked(house: House, signed_in: Sign
     house.play(two_hits("r-1"), royal("r-2"), message("r-3"), message("t-1", table="TW-201"))
     page = text_of(signed_in().get("/accounting/tables/2026-11-27/"))
     handle, pays = rows(
-        "SELECT debit_cents, credit_cents FROM accounting_total JOIN accounting_account account ON account.id = account_id"
+        "SELECT debit_cents::bigint, credit_cents::bigint FROM accounting_total"
+        " JOIN accounting_account account ON account.id = account_id"
         " WHERE account.code = 'table:MS-101:inventory' AND gaming_date = '2026-11-27'"
     )[0]
     found = re.search(rf"{LINKED} Mississippi Stud ms-mg01 (\S+) (\S+) (\S+) (\S+) (\S+) (\S+) (\S+)", page)
@@ -185,7 +186,8 @@ def test_a_tables_page_has_its_day_so_far(house: House, signed_in: SignedIn) -> 
     house.play(two_hits("r-1"), message("r-2"), message("other", table="MS-102"))
     page = text_of(signed_in("supervisor").get("/floor/tables/MS-101/"))
     handle, pays = rows(
-        "SELECT debit_cents, credit_cents FROM accounting_total JOIN accounting_account account ON account.id = account_id"
+        "SELECT debit_cents::bigint, credit_cents::bigint FROM accounting_total"
+        " JOIN accounting_account account ON account.id = account_id"
         " WHERE account.code = 'table:MS-101:inventory' AND gaming_date = '2026-11-27'"
     )[0]
     assert f"Rounds 2 Handle {money(handle)} Pays, with stakes {money(pays)} Jackpot $10,000.51" in page
