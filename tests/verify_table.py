@@ -28,7 +28,7 @@ of the same fact was changed (message and reference; hold and seal), not where b
 
 def page() -> str:
     """The page as it should be. Django is set up."""
-    from tests.services.test_verify import TAMPERING
+    from tests.services.tampering import TAMPERING
 
     rows = []
     for what, (_, named) in TAMPERING.items():
