@@ -483,22 +483,27 @@ def test_an_attempt_that_is_over_leaves_no_lock_and_keeps_its_session(busy_house
 
 
 # ── terms, floors and telling ───────────────────────────────────────────────────────────────────────────────────
-def test_a_table_that_is_closed_while_its_link_is_settled(busy_house: House) -> None:
+def test_a_table_that_is_closed_while_its_link_is_settled(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
     """Terms change under the stream's lock: each round is judged by what stood when its batch took the lock."""
+    from tables.services import rounds
+
+    real = rounds.settle_batch
+
+    def slow(*arguments: Any, **more: Any) -> Any:
+        time.sleep(0.02)  # forty batches: none can be the last before the table is closed
+        return real(*arguments, **more)
+
+    monkeypatch.setattr(rounds, "settle_batch", slow)
     sent = [message(f"R-{number:03d}") for number in range(120)]
-
-    def close() -> None:
-        House().act("table.close", "MS-101", at=DEALT - timedelta(minutes=1))
-
     busy_house.post(*sent)
-    closer = threading.Timer(0.05, closing(close))
-    closer.start()
     with workers(3, limit=3):
-        pass
-    closer.join()
-    assert rows("SELECT DISTINCT reasons FROM tables_hold") in ([], [(["table_closed"],)])
+        while not value("SELECT count(*) FROM tables_round"):
+            time.sleep(0.005)
+        House().act("table.close", "MS-101", at=DEALT - timedelta(minutes=1))
+    assert rows("SELECT DISTINCT reasons FROM tables_hold") == [(["table_closed"],)]
     settled = busy_house.order()
     assert settled == [each["round"] for each in sent][: len(settled)], "after the first held round none is settled"
+    assert settled
     auditor.everything_agrees()
     # Kept terms of every thread's process are the same: what comes now is held.
     busy_house.play(last := message("R-last"))
