@@ -16,7 +16,6 @@ from psycopg import sql
 log = structlog.get_logger()
 
 LOOK_UP_SECONDS = 0.5  # how soon the reader sees that it is to stop, or that there is more to listen to
-AGAIN_SECONDS = 0.5
 
 
 class Listener(pgmq._NotifyWaiter):
@@ -28,6 +27,7 @@ class Listener(pgmq._NotifyWaiter):
         self.heard = threading.Event()
         self.closed = threading.Event()
         self.thread: threading.Thread | None = None
+        self.error: Exception | None = None
 
     def register(self, queue_name: str) -> None:
         """Listen to the inserts of a queue as well."""
@@ -37,9 +37,15 @@ class Listener(pgmq._NotifyWaiter):
             self.thread.start()
 
     def wait(self, timeout: float | None) -> bool:
-        """Whether a message came since the last wait, or comes within so many seconds."""
+        """Whether a message came since the last wait, or comes within so many seconds.
+
+        A session that was lost is the consumer's to know: its channel may be full of messages that could not be acknowledged,
+        and nothing else would tell it to begin anew.
+        """
         came = self.heard.wait(timeout)
         self.heard.clear()
+        if self.error is not None:
+            raise self.error
         return came
 
     def close(self) -> None:
@@ -48,14 +54,13 @@ class Listener(pgmq._NotifyWaiter):
         self.heard.set()
 
     def _read(self) -> None:
-        while not self.closed.is_set():
-            try:
-                with psycopg.connect(self._dsn, autocommit=True, application_name="jackpot broker listener") as session:
-                    self._read_from(session)
-            except (psycopg.Error, OSError) as error:
-                log.warning("broker_listening_again", error=str(error))
-                self.heard.set()  # what came meanwhile was not heard
-                self.closed.wait(AGAIN_SECONDS)
+        try:
+            with psycopg.connect(self._dsn, autocommit=True, application_name="jackpot broker listener") as session:
+                self._read_from(session)
+        except (psycopg.Error, OSError) as error:
+            log.warning("broker_listener_lost", error=str(error))
+            self.error = error
+            self.heard.set()
 
     def _read_from(self, session: psycopg.Connection[Any]) -> None:
         listening: set[str] = set()

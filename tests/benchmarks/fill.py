@@ -17,15 +17,16 @@ COPIES = (
         received_at - %(back)s, raw, digest FROM devices_message WHERE id <= %(last_message)s ORDER BY id
     """,
     """
-    INSERT INTO devices_reference (table_id, reference, kind, digest, message_id)
-    SELECT table_id, reference || '~' || %(copy)s, kind, digest, message_id + %(messages)s
+    INSERT INTO devices_reference (table_id, reference, kind, digest, message_id, received_at, device_id)
+    SELECT table_id, reference || '~' || %(copy)s, kind, digest, message_id + %(messages)s,
+        received_at - %(back)s, device_id
     FROM devices_reference WHERE message_id <= %(last_message)s ORDER BY message_id
     """,
     """
     INSERT INTO accounting_event (stream_id, sequence, kind, subject, gaming_date, original_date, recorded_at,
-        message_digest, result_digest, previous, hash)
+        rules, message_digest, result_digest, previous, hash)
     SELECT stream_id, sequence + %(sequences)s, kind, subject || '~' || %(copy)s, (gaming_date - %(back)s)::date,
-        original_date, recorded_at - %(back)s, message_digest, result_digest, previous, hash
+        original_date, recorded_at - %(back)s, rules, message_digest, result_digest, previous, hash
     FROM accounting_event WHERE stream_id = %(stream)s AND sequence BETWEEN 1 AND %(last)s ORDER BY sequence
     """,
     """

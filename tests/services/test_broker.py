@@ -1,0 +1,43 @@
+"""The listener of the broker: it hears inserts, and whoever consumes is told when its session is lost."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from django.db import connection
+from psycopg.conninfo import make_conninfo
+
+from jackpot.config.broker import Listener
+from tests.services.house import House
+
+LISTENING = """
+    SELECT pid FROM pg_stat_activity
+    WHERE application_name = 'jackpot broker listener' AND datname = current_database() AND query LIKE 'LISTEN%'
+"""
+
+
+def test_a_consumer_is_told_of_inserts_and_of_a_lost_session(house: House) -> None:
+    """Its channel may be full of messages that could not be acknowledged: it must begin anew, or it waits for ever."""
+    known = connection.settings_dict
+    dsn = make_conninfo(
+        host=known["HOST"], port=known["PORT"], dbname=known["NAME"], user=known["USER"], password=known["PASSWORD"]
+    )
+    listener = Listener(dsn)
+    listener.register("wakes")
+    try:
+        with psycopg.connect(dsn, autocommit=True) as other:
+            while not (listening := other.execute(LISTENING).fetchall()):
+                listener.wait(0.05)
+            listener.wait(0.05)
+            assert not listener.wait(0.2)
+            other.execute('NOTIFY "pgmq.q_wakes.INSERT"')
+            assert listener.wait(10)
+            for (pid,) in listening:
+                other.execute("SELECT pg_terminate_backend(%s)", [pid])
+        with pytest.raises(psycopg.OperationalError):
+            for _ in range(100):
+                listener.wait(0.1)
+        with pytest.raises(psycopg.OperationalError):
+            listener.wait(0)
+    finally:
+        listener.close()
