@@ -106,6 +106,7 @@ def _split(watch: Stopwatch) -> None:
     watch.watch("take the batch", settling, "_settle")
     watch.watch("attempt", settling, "_attempt")
     watch.watch("decode", rounds._Settling, "prepare")
+    watch.watch("rules", rounds, "decide_result")
     watch.watch("rules", deciding, "settle")
     watch.watch("rules", books, "posting")
     watch.watch("rows and chain", Recorder, "round")
