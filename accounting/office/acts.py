@@ -1,4 +1,4 @@
-"""How an app declares what people may decide: its `acts.py` holds `ACTS: tuple[Act, ...]`, found by name.
+"""How an app declares what people may decide: its `acts` holds `ACTS: tuple[Act, ...]`, found by name.
 
 The office asks an act three questions and knows nothing else of it: which version of its subject there is now, what would
 change, and, once whoever must agree has agreed, to do it.

@@ -407,7 +407,7 @@ def test_an_act_that_the_house_has_no_more_is_still_on_record(house: House, monk
 
 
 def test_the_acts_of_the_installed_apps_are_found_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An app's `acts.py` is found, and two acts of one name are a mistake that stops the service."""
+    """An app's `acts` are found, and two acts of one name are a mistake that stops the service."""
     monkeypatch.undo()
     names = [act.name for act in registry.acts().values()]
     assert names == list(registry.acts())

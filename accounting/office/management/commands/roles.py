@@ -15,7 +15,7 @@ from accounting.shell.navigation import SECTIONS
 PAGE = Path("docs") / "roles.md"
 BEFORE = """# Who may do what
 
-Written by `python3 manage.py roles` from what the apps declare (`acts.py`, `accounting/shell/navigation.py`); a test fails
+Written by `python3 manage.py roles` from what the apps declare (`acts`, `accounting/shell/navigation.py`); a test fails
 when it is stale. Who must agree from which amount is what a house begins with: it is data afterwards.
 
 Nobody holds a gaming role ({gaming}) together with one of the books ({books}); an auditor holds no other role, and security

@@ -1,0 +1,6 @@
+"""What people decide about links and their levels (CONTRACT §7), declared to the office."""
+
+from jackpot.acts.levels import LEVEL_ACTS
+from jackpot.acts.links import LINK_ACTS
+
+ACTS = (*LEVEL_ACTS, *LINK_ACTS)

@@ -1,0 +1,94 @@
+"""What people decide about held rounds (CONTRACT §7), declared to the office."""
+
+import json
+from typing import Any
+
+from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
+from accounting.rules.roles import MANAGER, SUPERVISOR
+from accounting.shell.templatetags.pages import money
+from jackpot.acts.asked import act_asked, performing
+from tables.rules import differences, round_acts
+from tables.services import acts
+
+
+def _round_version(subject: str) -> str | None:
+    return acts.version(subject, of_table=False)
+
+
+def _is_held(subject: str) -> bool:
+    return acts.standing(subject) == "held"
+
+
+def _can_be_released(subject: str) -> bool:
+    return _is_held(subject) and not round_acts.unreleasable(acts.held(subject).reasons)
+
+
+def _as_posted(subject: str) -> dict[str, Any]:
+    """The form of a correction begins with the message as it was posted."""
+    return {"message": json.loads(acts.held(subject).incoming.raw)}
+
+
+def _foresee_round(asked: Asked) -> Foreseen:
+    """What the round would come to: its outcome, what was staked and paid, and the meters it would move."""
+    decision = acts.foresee(act_asked(asked), at=asked.at)
+    settlement = decision.result
+    if settlement["outcome"] == "held":
+        still = ", ".join(reason.replace("_", " ") for reason in settlement["reasons"])
+        return Foreseen((), f"It would be held again: {still}.")
+    seats = settlement["seats"]
+    rows = [
+        Change("Round", "held", settlement["outcome"]),
+        Change("Staked", "–", money(sum(seat["staked_cents"] for seat in seats))),
+        Change("Paid", "–", money(sum(seat["paid_cents"] for seat in seats))),
+    ]
+    rows += [
+        Change(f"Meter {row['link']}/{row['level']}", money(row["before_cents"]), money(row["after_cents"]))
+        for row in settlement["meters"]
+        if row["before_cents"] != row["after_cents"]
+    ]
+    rows += [
+        Change(f"Hit at seat {award['seat']}", "–", f"{money(award['paid_cents'])} of {award['level']}")
+        for award in settlement["awards"]
+    ]
+    if asked.act == "round.correct":
+        posted = json.loads(acts.held(asked.subject).incoming.raw)
+        rows += [
+            Change(f"Message: {row.part.replace('_', ' ')}", row.posted or "–", row.corrected or "–")
+            for row in differences.changed(posted, asked.payload["message"])
+        ]
+    return Foreseen(tuple(rows))
+
+
+ROUND_ACTS: tuple[Act, ...] = (
+    Act(
+        shape=round_acts.RELEASE,
+        title="Release a held round",
+        proposes=frozenset({SUPERVISOR, MANAGER}),
+        approves=(Tier(0, MANAGER, 1),),
+        version=_round_version,
+        foresee=_foresee_round,
+        perform=performing(acts.perform),
+        possible=_can_be_released,
+    ),
+    Act(
+        shape=round_acts.CORRECT,
+        title="Correct a held round",
+        proposes=frozenset({SUPERVISOR, MANAGER}),
+        approves=(Tier(0, MANAGER, 1),),
+        version=_round_version,
+        foresee=_foresee_round,
+        perform=performing(acts.perform),
+        begins=_as_posted,
+        possible=_is_held,
+    ),
+    Act(
+        shape=round_acts.VOID_ROUND,
+        title="Void a round",
+        proposes=frozenset({SUPERVISOR, MANAGER}),
+        approves=(Tier(0, MANAGER, 1),),
+        version=_round_version,
+        foresee=_foresee_round,
+        perform=performing(acts.perform),
+        possible=_is_held,
+    ),
+)
