@@ -36,6 +36,10 @@ class Dated(Generic[Value]):
             return self._values[0]
         return self._values[max(bisect_right(self._from, moment) - 1, 0)]
 
+    def last_change(self) -> int:
+        """The moment that the last edition counts from: at it and ever after, nothing else does."""
+        return self._from[-1]
+
     def starts(self, moment: int) -> bool:
         """Whether anything counts at a moment yet."""
         return self._from[0] <= moment

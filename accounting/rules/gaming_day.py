@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from accounting.rules.edition import FIRST
+from accounting.rules.edition import CURRENT, FIRST
+from accounting.rules.moments import at_nanoseconds, instant_nanoseconds
 
 DAY = timedelta(days=1)
 LOOK = timedelta(hours=6)
@@ -28,23 +29,38 @@ def gaming_date(at: datetime, *, zone: ZoneInfo, starts: time) -> date:
     return day
 
 
-def dated(at: datetime, *, zone: ZoneInfo, starts: time, rules: int) -> date:
-    """The gaming day of an instant as an event of a rules edition was dated.
-
-    The first edition went by the clock on the wall, which differs where a day begins in an hour that is skipped or repeated.
-    """
-    if rules == FIRST:
-        local = at.astimezone(zone)
-        return local.date() if local.time() >= starts else local.date() - DAY
-    return gaming_date(at, zone=zone, starts=starts)
-
-
 def began(day: date, *, zone: ZoneInfo, starts: time) -> datetime:
     """The instant at which a gaming day began, in UTC.
 
     Inside a skipped hour the day begins as long after midnight as ever, inside a repeated one at the first of the two.
     """
     return datetime.combine(day, starts, zone).astimezone(UTC)
+
+
+class GamingDays:
+    """The gaming days of one property; rounds come by the thousand on each, so the last one asked for is remembered."""
+
+    def __init__(self, zone: ZoneInfo, starts: time) -> None:
+        self.zone = zone
+        self.starts = starts
+        self._day: date | None = None
+        self._begins = self._ends = 0
+
+    def of(self, moment: int, rules: int = CURRENT) -> date:
+        """The gaming day of a moment in nanoseconds since 1970 UTC, as an event of a rules edition was dated.
+
+        The first edition went by the clock on the wall, which differs where a day begins in an hour that is skipped or
+        repeated.
+        """
+        if rules == FIRST:
+            local = at_nanoseconds(moment).astimezone(self.zone)
+            return local.date() if local.time() >= self.starts else local.date() - DAY
+        if self._day is None or not self._begins <= moment < self._ends:
+            day = gaming_date(at_nanoseconds(moment), zone=self.zone, starts=self.starts)
+            self._begins = instant_nanoseconds(began(day, zone=self.zone, starts=self.starts))
+            self._ends = instant_nanoseconds(began(day + DAY, zone=self.zone, starts=self.starts))
+            self._day = day
+        return self._day
 
 
 @lru_cache(maxsize=4096)

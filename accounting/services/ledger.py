@@ -71,7 +71,8 @@ class Journal:
     events: list[tuple[Any, ...]] = field(default_factory=list)
     documents: list[tuple[Any, ...]] = field(default_factory=list)
     transfers: list[tuple[Any, ...]] = field(default_factory=list)
-    totals: defaultdict[tuple[int, date], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
+    moved: defaultdict[tuple[int, int, date], int] = field(default_factory=lambda: defaultdict(int))
+    """What moved from one account to another on a gaming day, in whole cents: by debit, credit and day."""
 
     def post(self, entry: Entry) -> int:
         """Number and chain an entry; its sequence is returned. Nothing is handed over before `send`."""
@@ -101,18 +102,23 @@ class Journal:
         ))  # fmt: skip
         if documents is not None:
             self.documents.append((self.stream_id, sequence, *documents))
-        for line, (debit, credit, amount_cents, reason) in enumerate(movements, 1):
-            debit_id, credit_id = self._account(debit), self._account(credit)
-            self.transfers.append((self.stream_id, sequence, line, debit_id, credit_id, amount_cents, reason))
-            self.totals[debit_id, gaming_date][0] += amount_cents
-            self.totals[credit_id, gaming_date][1] += amount_cents
+        accounts, moved = self.accounts, self.moved
+        try:
+            for line, (debit, credit, amount_cents, reason) in enumerate(movements, 1):
+                debit_id, credit_id = accounts[debit], accounts[credit]
+                self.transfers.append((self.stream_id, sequence, line, debit_id, credit_id, amount_cents, reason))
+                moved[debit_id, credit_id, gaming_date] += amount_cents
+        except KeyError as unknown:
+            raise UnknownAccount(*unknown.args) from None
         return sequence
 
-    def _account(self, code: str) -> int:
-        try:
-            return self.accounts[code]
-        except KeyError:
-            raise UnknownAccount(code) from None
+    def _totals(self) -> dict[tuple[int, date], list[int]]:
+        """What was debited and credited to each account on each gaming day."""
+        totals: defaultdict[tuple[int, date], list[int]] = defaultdict(lambda: [0, 0])
+        for (debit_id, credit_id, day), amount_cents in self.moved.items():
+            totals[debit_id, day][0] += amount_cents
+            totals[credit_id, day][1] += amount_cents
+        return totals
 
     def send(self, copying: Copying) -> None:
         """Hand over the rows made since the last time."""
@@ -128,7 +134,7 @@ class Journal:
 
     def close(self) -> None:
         """Write the batch's totals and move the stream on; its rows are stored. The caller holds the lock and commits."""
-        totals = sorted((*key, *sums) for key, sums in self.totals.items())
+        totals = sorted((*key, *sums) for key, sums in self._totals().items())
         if totals:
             accounts, dates, debits, credits = (list(column) for column in zip(*totals, strict=True))
             execute(ADD_TOTALS, [self.stream_id, accounts, dates, debits, credits])

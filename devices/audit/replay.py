@@ -19,8 +19,6 @@ from accounting.rules.acts import ActRefused
 from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.edition import FIRST
 from accounting.rules.events import OPENED, ROUND
-from accounting.rules.gaming_day import dated as dated_day
-from accounting.rules.gaming_day import gaming_date
 from accounting.rules.moments import instant_nanoseconds
 from accounting.statements import Row
 from devices import collector
@@ -278,7 +276,7 @@ class _Replay:
         encoded = encode(decision.result)
         if encoded != event.result:
             raise Difference(self.where, "result", encoded.decode(), event.result.decode(errors="replace"))
-        day = gaming_date(event.recorded_at, zone=self.in_force.zone, starts=self.in_force.day_starts)
+        day = self.in_force.days.of(instant_nanoseconds(event.recorded_at))
         self._day(event, day)
         self.house.apply(decision)
         return decision.movements
@@ -367,7 +365,7 @@ class _Replay:
         same("terms in force", in_force.terms_ids[terms_of.code][terms_of.edition - 1], event.terms_id)
         same("time of the deal", when.dealt_at, event.dealt_at)
         same("moment it counts from", when.counts_at, event.counts_at)
-        self._day(event, dated_day(when.counts_at, zone=in_force.zone, starts=in_force.day_starts, rules=event.rules))
+        self._day(event, in_force.days.of(when.moment, rules=event.rules))
         same("days of the round", (event.day, event.original), (event.shown_day, event.shown_original))
         encoded = encode(settlement)
         if encoded != event.settlement:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -36,8 +36,8 @@ class Decision:
     result: dict[str, Any]
     movements: list[Movement] = field(default_factory=list)
     meters: dict[str, dict[str, Meter]] = field(default_factory=dict)
-    changes: list[dict[str, Any]] = field(default_factory=list)
-    steps: list[dict[str, Any]] = field(default_factory=list)
+    changes: Sequence[dict[str, Any]] = ()
+    steps: Sequence[dict[str, Any]] = ()
 
 
 def done(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accounting.rules.accounts import Movement, inventory, of_level
@@ -187,8 +187,7 @@ def rejection(hit: HitState, meter: Meter) -> Rejected:
         if envy.state == OWED:
             moved.append(Movement("awards_payable", "envy", envy.cents, "rejection"))
             steps.append(envy_step(envy.name, CANCELLED))
-    after = replace(
-        meter,
+    after = meter._replace(
         value_cents=there_cents + missing_cents - seeds_cents,
         reserve_cents=meter.reserve_cents + seed.reserve_cents,
         overflow_cents=meter.overflow_cents + seed.overflow_cents + hit.revenue_cents,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Final
 
 from accounting.rules.accounts import Movement, of_level
@@ -87,7 +86,7 @@ def adjust(act: Act, links: Mapping[str, LinkState]) -> Decision:
     held_millionths = after_cents * MILLION + getattr(meter, fraction)
     if part == "display" and cents > 0 and limit_cents is not None and held_millionths > limit_cents * MILLION:
         raise ActRefused("above_limit", detail=f"the display may not go above its limit of {limit_cents} cents")
-    after: dict[str, Meter] = {level: replace(meter, **{whole: after_cents})}
+    after: dict[str, Meter] = {level: meter._replace(**{whole: after_cents})}
     books = of_level(link.code, level, account)
     moved = (
         Movement("adjustments", books, cents, reason) if cents > 0 else Movement(books, "adjustments", -cents, reason)

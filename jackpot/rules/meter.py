@@ -7,7 +7,7 @@ millionths of a cent, and nothing is ever rounded away (SPEC §3, §6.1-6.4).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 MILLION: Final = 1_000_000
 
@@ -27,8 +27,7 @@ class LevelTerms:
     floor_policy: str = "allow"  # or top_up
 
 
-@dataclass(frozen=True, slots=True)
-class Meter:
+class Meter(NamedTuple):
     """What a level holds: the displayed meter, its hidden reserve, and what the limit kept off the display."""
 
     value_cents: int
@@ -39,8 +38,7 @@ class Meter:
     overflow_residual_millionths: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Seed:
+class Seed(NamedTuple):
     """Who paid a reset or a top-up, in cents (DECISIONS A22)."""
 
     reserve_cents: int
@@ -51,8 +49,7 @@ class Seed:
 NO_SEED: Final = Seed(0, 0, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Taken:
+class Taken(NamedTuple):
     """One award: the meter it leaves, what it pays, who reseeded, and the overflow that became revenue."""
 
     meter: Meter

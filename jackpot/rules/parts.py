@@ -7,7 +7,6 @@ a part's whole cents changed by, a fraction is never booked (DECISIONS A57).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final, NamedTuple
 
 from accounting.rules.accounts import Movement, of_level
@@ -57,7 +56,7 @@ def holding(meter: Meter, part: str, millionths: int) -> Meter:
     """The meter with one part holding so many millionths of a cent."""
     whole, fraction, _ = PARTS[part]
     cents, rest = divmod(millionths, MILLION)
-    return replace(meter, **{whole: cents, fraction: rest})
+    return meter._replace(**{whole: cents, fraction: rest})
 
 
 def account(link: str, level: str, part: str) -> str:

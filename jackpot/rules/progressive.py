@@ -71,19 +71,26 @@ NOTHING_PUT_IN: Final = (0, 0, 0)
 class LevelMovement(NamedTuple):
     """What a round's contributions brought to one level, or took back of what its lock had brought.
 
-    `contributed_millionths` is stake × display rate, including what went to the overflow; the next three are
-    the whole cents that arrived in display, reserve and overflow, below zero where they left.  `brought` is the same to the
-    millionth, and `put_in_cents` what `adjustments` put into each part before more was taken than it held.  Awards and
-    seeds are in the settlement's `awards`.
+    `contributed_millionths` is stake × display rate, `overflowed_millionths` that of it which went to the overflow, and
+    `reserved_millionths` stake × reserve rate; the next three are the whole cents that arrived in display, reserve and
+    overflow; all are below zero where they left.  `put_in_cents` is what `adjustments` put into each part before more was
+    taken than it held.  Awards and seeds are in the settlement's `awards`.
     """
 
     level: str
     contributed_millionths: int
+    reserved_millionths: int
+    overflowed_millionths: int
     contribution_cents: int
     reserve_cents: int
     overflow_cents: int
-    brought: Brought = NOTHING
     put_in_cents: tuple[int, int, int] = NOTHING_PUT_IN
+
+    @property
+    def brought(self) -> Brought:
+        """What arrived in each part, to the millionth."""
+        overflowed = self.overflowed_millionths
+        return Brought(self.contributed_millionths - overflowed, self.reserved_millionths, overflowed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,20 +147,19 @@ def contributions(
         meter = meters[code]
         if not stake_cents:
             after[code] = meter
-            movements.append(LevelMovement(code, 0, 0, 0, 0))
+            movements.append(LevelMovement(code, 0, 0, 0, 0, 0, 0))
             continue
         after[code] = grown = contribute(meter, terms, stake_cents)
-        contributed = stake_cents * terms.rate_ppm
         overflow_cents = grown.overflow_cents - meter.overflow_cents
-        overflowed = overflow_cents * MILLION + grown.overflow_residual_millionths - meter.overflow_residual_millionths
         movements.append(
             LevelMovement(
                 code,
-                contributed,
+                stake_cents * terms.rate_ppm,
+                stake_cents * terms.reserve_ppm,
+                overflow_cents * MILLION + grown.overflow_residual_millionths - meter.overflow_residual_millionths,
                 grown.value_cents - meter.value_cents,
                 grown.reserve_cents - meter.reserve_cents,
                 overflow_cents,
-                Brought(contributed - overflowed, stake_cents * terms.reserve_ppm, overflowed),
             )
         )
     return after, tuple(movements)
@@ -184,10 +190,11 @@ def _level_taken_back(
     return meter, LevelMovement(
         terms.code,
         -contributed,
+        -stake_cents * terms.reserve_ppm,
+        -overflowed,
         -display_cents,
         -reserve_cents,
         -overflow_cents,
-        Brought(overflowed - contributed, -stake_cents * terms.reserve_ppm, -overflowed),
         (display_put_in, reserve_put_in, overflow_put_in),
     )
 

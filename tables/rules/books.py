@@ -60,18 +60,17 @@ def posting(
     for seat in settlement["seats"]:
         wagered += seat["staked_cents"]
         paid += seat["paid_cents"]
+        number = seat["seat"]
         for line in seat["lines"]:
-            wager = line["wager"]
-            if line["result"] == "void":
-                wagered -= line["stake_cents"]
-                paid -= line["paid_cents"]
-                continue
-            if wager == "progressive":
+            wager, cents = line["wager"], line["win_cents"]
+            if wager == "progressive" and line["result"] != "void":
                 progressives += 1
-            cents = line["win_cents"]
             if not cents:
+                if line["result"] == "void":
+                    wagered -= line["stake_cents"]
+                    paid -= line["paid_cents"]
                 continue
-            number, hand, level = seat["seat"], seat["hand"] or "", None
+            hand, level = seat["hand"] or "", None
             if wager in base_wagers:
                 kind = "base"
             elif wager == "progressive":
@@ -84,21 +83,23 @@ def posting(
             payouts.append(PayoutLine(number, kind, wager, hand, level, cents))
         for envy in seat["envy"]:
             envied += envy["paid_cents"]
-            payouts.append(PayoutLine(seat["seat"], "envy", "progressive", envy["hand"], None, envy["paid_cents"]))
+            payouts.append(PayoutLine(number, "envy", "progressive", envy["hand"], None, envy["paid_cents"]))
     paid -= envied
     awarded = sum(award["paid_cents"] for award in awards) if awards else 0
+    fixed = paid - awarded
     tray = inventory(settlement["table"])
-    found = [
-        Movement(tray, "wagers", wagered, "wager"),
-        Movement("fixed_pays", tray, paid - awarded, "fixed_pay"),
-        Movement("envy", "awards_payable", envied, "envy"),
-    ]
+    moved: list[Movement] = []
+    if wagered:
+        moved.append(Movement(tray, "wagers", wagered, "wager"))
+    if fixed:
+        moved.append(Movement("fixed_pays", tray, fixed, "fixed_pay"))
+    if envied:
+        moved.append(Movement("envy", "awards_payable", envied, "envy"))
     if link is not None:
-        found.extend(contributed(link, contributions))
+        moved.extend(contributed(link, contributions))
         for award in awards:
-            found.extend(_award(link, award))
-    moved = [movement for movement in found if movement.amount_cents]
-    return Posting(payouts, moved, progressives, wagered, paid - awarded)
+            moved.extend(movement for movement in _award(link, award) if movement.amount_cents)
+    return Posting(payouts, moved, progressives, wagered, fixed)
 
 
 def contributed(link: str, contributions: Iterable[LevelMovement]) -> Iterable[Movement]:
@@ -109,15 +110,16 @@ def contributed(link: str, contributions: Iterable[LevelMovement]) -> Iterable[M
     """
     for level in contributions:
         came_in = (level.contribution_cents, level.reserve_cents, level.overflow_cents)
-        if not any(came_in):
-            continue
-        for kind, cents, put_in_cents in zip(LEVEL_ACCOUNTS, came_in, level.put_in_cents, strict=True):
+        for place, cents in enumerate(came_in):
+            if not cents:
+                continue
+            account = of_level(link, level.level, LEVEL_ACCOUNTS[place])
             if cents > 0:
-                yield Movement("contribution_expense", of_level(link, level.level, kind), cents, "contribution")
-            elif cents < 0:
-                if put_in_cents:
-                    yield Movement("adjustments", of_level(link, level.level, kind), put_in_cents, "void")
-                yield Movement(of_level(link, level.level, kind), "contribution_expense", -cents, "void")
+                yield Movement("contribution_expense", account, cents, "contribution")
+                continue
+            if put_in_cents := level.put_in_cents[place]:
+                yield Movement("adjustments", account, put_in_cents, "void")
+            yield Movement(account, "contribution_expense", -cents, "void")
 
 
 def _award(link: str, award: Award) -> Iterable[Movement]:

@@ -6,9 +6,9 @@ house along.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple, cast
 
 from accounting.rules import edition as editions
 from accounting.rules.acts import Shape
@@ -19,7 +19,6 @@ from jackpot.rules.hits import EnvyState, HitState, envy_name, hit_name
 from jackpot.rules.meter import Seed
 from jackpot.rules.parts import Brought
 from jackpot.rules.progressive import LevelMovement
-from jackpot.rules.state import LinkState
 from tables.rules import acts, books, installing, locking, payouts, round_acts
 from tables.rules.books import PayoutLine, Posting
 from tables.rules.game import Game
@@ -31,7 +30,6 @@ from tables.rules.house import (
     LockState,
     MessageDecision,
     RoundState,
-    TableState,
 )
 from tables.rules.locking import Lock, decide_lock
 from tables.rules.message import RoundMessage
@@ -41,11 +39,9 @@ from tables.rules.table import TableTerms
 
 KEYS_SINCE: Final[Mapping[int, Mapping[str, tuple[str, ...]]]] = {2: {"line": ("row",), "envy": ("order",)}}
 """The keys that came into settlements with each rules edition, by the part that bears them."""
-NO_HITS: Final[list[HitState]] = []
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """A round's result as a cause: the message, and the moment it counts from (nanoseconds since 1970 UTC)."""
 
     message: RoundMessage
@@ -61,17 +57,9 @@ class RoundDecision(MessageDecision):
 
     terms: TableTerms | None = None
     link: str | None = None
-    payouts: list[PayoutLine] = field(default_factory=list)
+    payouts: Sequence[PayoutLine] = ()
     progressives: int = 0
     contributions: tuple[LevelMovement, ...] = ()
-
-
-def _standing(cause: Result, house: House, table: TableState) -> tuple[LockState | None, int, LinkState | None]:
-    """The lock that a round decides, the moment from which it counts and its link then: the lock's own, where there is one."""
-    lock = house.lock_of(cause.message.table, cause.message.round)
-    if lock is None:
-        return None, cause.counts_at, house.link_of(table, cause.counts_at)
-    return lock, lock.counts_at, house.links[lock.link]
 
 
 def decide_result(
@@ -81,16 +69,20 @@ def decide_result(
 
     A round with a lock counts from the lock, on the link that the lock has moved (DECISIONS A51).
     """
-    message, table = cause.message, house.tables[cause.message.table]
-    lock, moment, link = _standing(cause, house, table)
-    game = house.game_on(table, moment, link)
+    message = cause.message
+    lock = house.lock_of(message.table, message.round) if house.locks else None
+    if lock is None:
+        standing = house.standing(message.table, cause.counts_at)
+    else:
+        standing = house.standing_on(house.tables[message.table], lock.counts_at, house.links[lock.link])
     reasons = []
-    if link is not None and not link.is_open(moment) and any("progressive" in seat.wagers for seat in message.seats):
+    if not standing.link_is_open and any("progressive" in seat.wagers for seat in message.seats):
         reasons.append("link_not_open")
-    if not table.opens.at(moment):
+    if not standing.is_open:
         reasons.append("table_closed")
     if lock is not None and lock.stakes != stakes(message):
         reasons.append("lock_mismatch")
+    game, link = standing.game, standing.link
     locked = lock.put_in if lock is not None else None
     settled = settle(message, game, link.meters if link else {}, reasons, override, locked)
     return _decided(message, settled, game, house, edition, lock)
@@ -99,7 +91,9 @@ def decide_result(
 def decide_void_of_held(cause: Result, house: House, edition: int | None = None) -> RoundDecision:
     """Call a held round off: every stake back, and what its lock contributed taken back (DECISIONS A68)."""
     message, table = cause.message, house.tables[cause.message.table]
-    lock, moment, link = _standing(cause, house, table)
+    lock = house.lock_of(message.table, message.round)
+    moment = cause.counts_at if lock is None else lock.counts_at
+    link = house.link_of(table, moment) if lock is None else house.links[lock.link]
     game = house.game_on(table, moment, link)
     settled = voided(message, game, link.meters if link else {}, lock.put_in if lock is not None else None)
     return _decided(message, settled, game, house, edition, lock)
@@ -121,7 +115,7 @@ def _decided(
         held = RoundState(HELD, settlement["reasons"], message)
         return RoundDecision(HELD, _result(settlement), key=key, round=held, terms=game.table)
     link = None if game.link is None else game.link.code
-    hits_ = NO_HITS
+    hits_: Sequence[HitState] = ()
     if link is not None and settlement["awards"]:
         for number, award in enumerate(settlement["awards"], house.links[link].next_hit):
             award["hit"] = hit_name(link, number)

@@ -54,7 +54,8 @@ def ordered(found: Iterable[str]) -> list[str]:
 
 def reasons(message: RoundMessage, game: Game[Any], ruling: Ruling) -> set[str]:
     """Why the round must be held, as far as the message and the table's terms tell; empty if it may be settled."""
-    return {fault.reason for fault in judged(message, game, ruling)}
+    found = judged(message, game, ruling)
+    return {fault.reason for fault in found} if found else set()
 
 
 def judged(message: RoundMessage, game: Game[Any], ruling: Ruling) -> Faults:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final
@@ -126,6 +126,20 @@ class LockState:
         self.state, self.stakes, self.brought = state, NO_STAKES, NOTHING_OF_A_LOCK
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What counts for a table at a moment: its game, whether it is open, its link and whether that is.
+
+    It is the same at all moments from `since` (nanoseconds since 1970 UTC) on.
+    """
+
+    game: Game[Any]
+    is_open: bool
+    link: LinkState | None
+    link_is_open: bool
+    since: int
+
+
 @dataclass(slots=True)
 class MessageDecision(Decision):
     """What a round's result or its lock comes to, with what it leaves under `key` (table and round) for later events.
@@ -136,7 +150,7 @@ class MessageDecision(Decision):
     key: tuple[str, str] = ("", "")
     round: RoundState | None = None
     lock: LockState | None = None
-    hits: list[HitState] = field(default_factory=list)
+    hits: Sequence[HitState] = ()
 
 
 @dataclass
@@ -159,6 +173,8 @@ class House:
     """The base and side-wager editions that terms may name; None: the built-in ones."""
     remembers: bool = True
     _games: dict[tuple[int, int], Game[Any]] = field(default_factory=dict)
+    _standing: dict[str, Standing] = field(default_factory=dict)
+    """Of each table what has counted since its last change: a round hardly ever counts from before."""
 
     @cached_property
     def doors(self) -> Games:
@@ -193,6 +209,29 @@ class House:
         if found is None:
             found = self._games[key] = game_of(on_link(terms, links))
         return found
+
+    def standing(self, code: str, moment: int) -> Standing:
+        """What counts for a table at a moment, on the link that it is on then."""
+        found = self._standing.get(code)
+        if found is None or moment < found.since:
+            table = self.tables[code]
+            found = self.standing_on(table, moment, self.link_of(table, moment))
+            if moment >= found.since:
+                self._standing[code] = found
+        return found
+
+    def standing_on(self, table: TableState, moment: int, link: LinkState | None) -> Standing:
+        """What counts for a table at a moment, on a link, whichever it is on."""
+        since = max(table.terms.last_change(), table.opens.last_change(), table.links.last_change())
+        if link is not None:
+            since = max(since, link.terms.last_change(), link.states.last_change())
+        return Standing(
+            self.game_on(table, moment, link),
+            table.opens.at(moment),
+            link,
+            link is None or link.is_open(moment),
+            since,
+        )
 
     def terms_of(self, table: TableState, moment: int) -> TableTerms:
         """A table's terms with those of its link, both as they count at a moment."""
@@ -244,6 +283,7 @@ class House:
     def change(self, changes: Iterable[Mapping[str, Any]]) -> None:
         """Take over the editions of terms, states and membership that an event introduced."""
         for change in changes:
+            self._standing.clear()
             match change["what"]:
                 case "link.installed":
                     terms = installing.terms_of({"link": change["definition"], "paytable": change["paytable"]})

@@ -43,8 +43,9 @@ def apply(limit_cents: int | None, limited: Collection[str], lines: Sequence[Lin
         return None
     uncapped_cents = 0
     for line in lines:
-        if line["win_cents"] and line["wager"] in limited:
-            uncapped_cents += line["win_cents"]
+        win_cents = line["win_cents"]
+        if win_cents and line["wager"] in limited:
+            uncapped_cents += win_cents
     if uncapped_cents <= limit_cents:
         return {"limit_cents": limit_cents, "uncapped_win_cents": uncapped_cents, "withheld_cents": 0}
     winning = [line for line in lines if line["win_cents"] and line["wager"] in limited]

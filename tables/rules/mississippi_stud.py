@@ -92,10 +92,13 @@ class MississippiStud(Game[Board]):
         The highest hand counts that is neither void nor forfeited nor, unless the term says so, folded; the dealer's
         too if there is one.  The odds go by the players dealt in.
         """
-        best, out = -1, ruling.void_seats | ruling.forfeited
+        best, void, forfeited = -1, ruling.void_seats, ruling.forfeited
         for seat in message.seats:
-            if (seat.folded is None or self.counts_folded) and seat.seat not in out:
-                best = max(best, five_card_strength(total + WEIGHT[seat.cards[0]] + WEIGHT[seat.cards[1]]))
+            if (seat.folded is None or self.counts_folded) and seat.seat not in void and seat.seat not in forfeited:
+                first, second = seat.cards
+                strength = five_card_strength(total + WEIGHT[first] + WEIGHT[second])
+                if strength > best:
+                    best = strength
         if message.dealer:
             best = max(best, five_card_strength(total + hands.weigh(message.dealer)))
         if best < 0:

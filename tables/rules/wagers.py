@@ -54,7 +54,8 @@ def judge(game: Game[Any], seat: Seat, first: str, streets: Sequence[Street], *,
     if folded is None and missing is not None and finished:
         words = f"{named(missing)} is missing, and the hand is not folded"
         found.add("wager_out_of_order", words, seat=seat.seat, wager=missing)
-    judge_progressive(game, seat, found)
+    if PROGRESSIVE in wagers:
+        judge_progressive(game, seat, found)
 
 
 def judge_progressive(game: Game[Any], seat: Seat, found: Faults) -> None:

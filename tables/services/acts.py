@@ -8,7 +8,6 @@ from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 
 from accounting.rules import moments
 from accounting.rules.acts import ActRefused
-from accounting.rules.gaming_day import gaming_date
 from accounting.services import ledger
 from accounting.services.copying import Copying
 from accounting.statements import execute
@@ -155,8 +154,7 @@ def _decide_round(stream: Any, act: Act, *, at: datetime, **more: Any) -> int:
     if act.act == "round.correct":
         message = msgspec.convert(act.payload["message"], RoundMessage)
     when = dated(message, incoming.received_at, book.house.tables[message.table])
-    in_force = book.in_force
-    own_day = gaming_date(when.counts_at, zone=in_force.zone, starts=in_force.day_starts)
+    own_day = book.in_force.days.of(when.moment)
     named = {
         "message": incoming.digest.hex(),
         "received_at": incoming.received_at.isoformat(),

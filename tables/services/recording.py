@@ -128,7 +128,8 @@ class Recorder:
                 dealt_at=dealt_at,
                 detected_at=self.journal.recorded_at,
             )
-            self.house.links[self.link.link].next_hit = self.link.next_hit
+            if decision.hits:
+                self.house.links[self.link.link].next_hit = self.link.next_hit
         self.rounds.append((
             stream_id, sequence, incoming.message_id, table_id, self.in_force.terms_ids[terms.code][terms.edition - 1],
             incoming.reference, decision.outcome, dealt_at, counts_at, day, original, encoded,

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from psycopg.sql import Composable
 
 from accounting.rules import moments
-from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
 from accounting.services.copying import Copying
 from tables.rules.deciding import Result, decide_result
@@ -160,7 +159,7 @@ class _Settling:
         try:
             message = decode(incoming.raw)
             when = dated(message, incoming.received_at, table)
-            day = gaming_date(when.counts_at, zone=self.in_force.zone, starts=self.in_force.day_starts)
+            day = self.in_force.days.of(when.moment)
         except MemoryError:  # says nothing against the message
             raise
         except Exception:

@@ -6,7 +6,7 @@ the database that show terms are projections: nothing is decided by them.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from datetime import datetime, time
+from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -16,6 +16,7 @@ from accounting.queries import Documented, documented, the_property
 from accounting.rules.dated import ALWAYS
 from accounting.rules.edition import FIRST
 from accounting.rules.events import INSTALLED, TERMS
+from accounting.rules.gaming_day import GamingDays
 from accounting.services.ledger import account_ids
 from jackpot.queries import level_ids
 from jackpot.rules import paytable as progressive_paytable
@@ -35,8 +36,7 @@ class StreamTerms:
     """
 
     stream: str
-    zone: ZoneInfo
-    day_starts: time
+    days: GamingDays
     house: House
     link: str | None
     levels: dict[str, int]
@@ -80,8 +80,7 @@ def _read(stream_id: int) -> StreamTerms:
         terms_ids[table] = (*terms_ids.get(table, ()), terms_id)
     return StreamTerms(
         stream=code or next(iter(house.tables), ""),
-        zone=ZoneInfo(home.time_zone),
-        day_starts=home.gaming_day_starts,
+        days=GamingDays(ZoneInfo(home.time_zone), home.gaming_day_starts),
         house=house,
         link=code,
         levels=level_ids(code) if code else {},

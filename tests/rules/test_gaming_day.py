@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from accounting.rules.gaming_day import DAY, began, dated, gaming_date
+from accounting.rules.gaming_day import DAY, GamingDays, began, gaming_date
+from accounting.rules.moments import instant_nanoseconds
 
 QUARTERS = [time(hour, minute) for hour in range(24) for minute in (0, 15, 30, 45)]
 # Apia had no 30 December in 2011; until 2011 St. John's put its clocks at one minute past midnight; the rest is today.
@@ -56,9 +57,10 @@ def check(zone: ZoneInfo, starts: time, changed: datetime) -> None:
     assert beginnings == sorted(beginnings)
     instants = {changed + hours * HOUR for hours in (-30, -12, -1, 0, 1, 12, 30)} | {changed - INSTANT}
     instants |= {at + step for at in beginnings[1:-1] for step in (-INSTANT, timedelta(0))}
-    before = first
+    before, asked = first, GamingDays(zone, starts)
     for at in sorted(instants):
         day = gaming_date(at, zone=zone, starts=starts)
+        assert asked.of(instant_nanoseconds(at)) == day
         number = (day - first).days
         assert 0 <= number < 8, (at, day)
         assert beginnings[number] <= at < beginnings[number + 1], (zone.key, starts, at, day)
@@ -131,6 +133,20 @@ def test_what_the_first_version_dated_stays_dated_so() -> None:
     """It went by the clock on the wall: inside the repeated hour of autumn a day ran backwards, and its events stay."""
     zone, starts = ZoneInfo("America/New_York"), time(1, 30)
     second_time = datetime(2026, 11, 1, 6, 10, tzinfo=UTC)  # 01:10 EST, after 01:50 EDT
-    assert dated(second_time, zone=zone, starts=starts, rules=1) == date(2026, 10, 31)
-    assert dated(second_time, zone=zone, starts=starts, rules=2) == date(2026, 11, 1)
+    days, moment = GamingDays(zone, starts), instant_nanoseconds(second_time)
+    assert days.of(moment, rules=1) == date(2026, 10, 31)
+    assert days.of(moment, rules=2) == date(2026, 11, 1)
     assert gaming_date(second_time, zone=zone, starts=starts) == date(2026, 11, 1)
+
+
+def test_a_remembered_day_is_never_said_of_a_moment_outside_it() -> None:
+    """Whatever was asked before, forwards or back, to the nanosecond."""
+    zone, starts = ZoneInfo("America/New_York"), time(1, 30)
+    days = GamingDays(zone, starts)
+    begins = [
+        instant_nanoseconds(began(date(2026, 10, 29) + number * DAY, zone=zone, starts=starts)) for number in range(8)
+    ]
+    asked = [(at + step, number) for number, at in enumerate(begins) for step in (-1, 0, 1)]
+    for moment, number in asked + asked[::-1] + asked[::5] + asked[::-7]:
+        expected = date(2026, 10, 29) + (number - (moment < begins[number])) * DAY
+        assert days.of(moment) == expected

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
+from accounting.rules.moments import nanoseconds
 from jackpot.rules.hits import HitState
 from jackpot.rules.meter import Meter
 from tables.rules.house import House, LockState, RoundState
-from tests.rules.lines import ROYAL, STRAIGHT_FLUSH, Lines
+from tests.rules.lines import ROYAL, STRAIGHT_FLUSH, Lines, at
 
 
 def test_a_settled_round_is_kept_without_its_message_and_a_held_one_with_it() -> None:
@@ -62,3 +65,35 @@ def test_it_decides_on_the_precedents_it_is_given_as_one_that_remembers() -> Non
         envy.state = "owed"
     assert given_answer == remembering.done("round.void", "MS-1/R-1")
     assert given.meter("aa") == remembering.meter("aa") == Meter(10_000)
+
+
+CHANGES = (
+    ("table.close", "MS-1", "22:00", {}),
+    ("table.open", "MS-1", "22:10", {}),
+    ("table.terms", "MS-1", "22:20", {"minimum_cents": 2_000}),
+    ("link.suspend", "aa", "22:30", {"counts_from": at("22:35")}),
+    ("link.terms", "aa", "22:40", {"levels": [{"code": "major", "rate_ppm": 160_000}]}),
+    ("link.resume", "aa", "22:50", {"counts_from": at("23:10")}),
+    ("table.leave", "MS-1", "23:20", {}),
+    ("table.join", "MS-1", "23:30", {"link": "aa"}),
+)
+MOMENTS = [f"{hour}:{minute:02}" for hour in (21, 22, 23) for minute in range(0, 60, 5)]
+
+
+def test_what_counts_is_the_same_whatever_was_asked_before() -> None:
+    """A table's standing is remembered from its last change on; nothing of it is said of a moment before, or after the next."""
+    lines, seed = Lines(), Random("standing")
+    seen = set()
+    for name, subject, clock, payload in ((None, None, None, None), *CHANGES):
+        if name is not None:
+            lines.done(name, subject, clock, **payload)
+        for moment in seed.sample(MOMENTS, len(MOMENTS)):
+            house, counts = lines.house, nanoseconds(at(moment))
+            table = house.tables["MS-1"]
+            found, link = house.standing("MS-1", counts), house.link_of(table, counts)
+            assert found == house.standing_on(table, counts, link)
+            assert (found.is_open, found.link_is_open) == (table.opens.at(counts), link is None or link.is_open(counts))
+            assert found.game.table.minimum_cents == table.terms.at(counts).minimum_cents
+            assert found.game.link == (None if link is None else link.terms.at(counts))
+            seen.add((found.is_open, link is None, found.link_is_open, found.game.table.minimum_cents))
+    assert len(seen) > 4, "the changes were seen"

@@ -54,7 +54,8 @@ def test_movements_say_where_whole_cents_arrived() -> None:
     link = LinkTerms("lk", "Link", ProgressivePaytable("p", (), 100, ()), 1, (level,))
     after, movements = progressive.contributions(link, {"major": Meter(999, 500_000)}, 200)
     assert after["major"] == Meter(1_000, 0, 6, 1_000, 33, 500_000)
-    assert movements == (LevelMovement("major", 34_000_000, 1, 6, 33, Brought(500_000, 6_001_000, 33_500_000)),)
+    assert movements == (LevelMovement("major", 34_000_000, 6_001_000, 33_500_000, 1, 6, 33),)
+    assert movements[0].brought == Brought(500_000, 6_001_000, 33_500_000)
 
 
 def test_awards_go_from_the_highest_seat_down_each_on_what_the_last_one_left(harbor: Any) -> None:
@@ -112,7 +113,7 @@ def test_the_settlement_has_a_row_for_every_level_whatever_was_wagered(harbor: A
             "overflow_before_cents": 0,
         }
     ]
-    assert settled.movements == (LevelMovement("major", 0, 0, 0, 0),)
+    assert settled.movements == (LevelMovement("major", 0, 0, 0, 0, 0, 0),)
     assert harbor.settle(harbor.message("MS-110", "4d 9h 3s", harbor.seat(1, "Kc 7h"))).settlement["meters"] == []
 
 

@@ -198,7 +198,7 @@ def test_what_one_range_ends_with_must_be_what_the_next_began_with() -> None:
     snapshot = take_snapshot(House.stream("ms-mg01"))
     first, second = (replay_range(part) for part in cut(snapshot, 3))
     assert joined(snapshot, [first, second]).rounds == 5
-    meters = {"major": replace(second.began.meters["major"], reserve_residual_millionths=1)}
+    meters = {"major": second.began.meters["major"]._replace(reserve_residual_millionths=1)}
     for changed, what in (
         ({"head": bytes(32)}, "hash that a range begins with"),
         ({"meters": meters}, "meters that a range begins with"),
