@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 from accounting.rules.moments import nanoseconds
 from jackpot.rules.hits import HitState
@@ -67,7 +68,7 @@ def test_it_decides_on_the_precedents_it_is_given_as_one_that_remembers() -> Non
     assert given.meter("aa") == remembering.meter("aa") == Meter(10_000)
 
 
-CHANGES = (
+CHANGES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
     ("table.close", "MS-1", "22:00", {}),
     ("table.open", "MS-1", "22:10", {}),
     ("table.terms", "MS-1", "22:20", {"minimum_cents": 2_000}),
@@ -84,8 +85,9 @@ def test_what_counts_is_the_same_whatever_was_asked_before() -> None:
     """A table's standing is remembered from its last change on; nothing of it is said of a moment before, or after the next."""
     lines, seed = Lines(), Random("standing")
     seen = set()
-    for name, subject, clock, payload in ((None, None, None, None), *CHANGES):
-        if name is not None:
+    for change in (None, *CHANGES):
+        if change is not None:
+            name, subject, clock, payload = change
             lines.done(name, subject, clock, **payload)
         for moment in seed.sample(MOMENTS, len(MOMENTS)):
             house, counts = lines.house, nanoseconds(at(moment))
