@@ -7,15 +7,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import httpx
+import psycopg
 import pytest
 from django.db import connection
+
+from jackpot.config.database_roles.privileges import SERVICE, SETTLE
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -53,6 +56,27 @@ def django_db_setup(django_db_setup: None) -> None:
     DatabaseOperations.sql_flush = past_the_guards  # type: ignore[method-assign]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _requests_as_the_service() -> None:
+    """What a request asks of the database it asks as the service does: a right that is missing fails here, not in a house."""
+    from django.core.handlers.base import BaseHandler
+
+    plain = BaseHandler.get_response
+
+    def as_the_service(self: Any, request: Any) -> Any:
+        connection.ensure_connection()
+        assert connection.connection is not None
+        connection.connection.execute("SET ROLE jackpot_service")  # past Django, which counts statements
+        try:
+            return plain(self, request)
+        finally:
+            if connection.connection is not None:
+                with suppress(psycopg.errors.InFailedSqlTransaction):
+                    connection.connection.execute("RESET ROLE")
+
+    BaseHandler.get_response = as_the_service  # type: ignore[method-assign]
+
+
 @pytest.fixture(autouse=True)
 def _nothing_kept() -> Iterator[None]:
     """What processes keep between requests (terms, directory of devices) does not pass from one test to the next."""
@@ -72,14 +96,15 @@ def settle() -> Callable[[], int]:
     return lambda: settling.drain(clock=timezone.now)
 
 
-def service_environment(*, demo: bool = True) -> dict[str, str]:
+def service_environment(role: str = "command", *, demo: bool = True) -> dict[str, str]:
     """The environment for a process of the service that works on this test's database."""
     database = connection.settings_dict
-    where = f"{database['USER']}@{quote(database['HOST'], safe='')}:{database['PORT']}"
+    where = f"{SETTLE if role == 'settle' else SERVICE}@{quote(database['HOST'], safe='')}:{database['PORT']}"
     return {
         **os.environ,
         "DATABASE_URL": f"postgresql://{where}/{database['NAME']}",
         "JACKPOT_DEMO": "1" if demo else "",
+        "JACKPOT_ROLE": role,
     }
 
 
@@ -88,7 +113,7 @@ def running(
     command: list[str], role: str, *, pass_fds: Sequence[int] = (), demo: bool = True
 ) -> Iterator[subprocess.Popen[bytes]]:
     """A process of the service on the test database, ended with the block."""
-    environment = {**service_environment(demo=demo), "JACKPOT_ROLE": role}
+    environment = service_environment(role, demo=demo)
     process = subprocess.Popen([sys.executable, *command], cwd=ROOT, env=environment, pass_fds=pass_fds)
     try:
         yield process

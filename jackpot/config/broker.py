@@ -6,6 +6,7 @@ the oldest transaction of the server open, and the server's one notification que
 """
 
 import threading
+from contextlib import AbstractContextManager
 from typing import Any
 
 import psycopg
@@ -13,8 +14,15 @@ import structlog
 from kombu.transport import pgmq
 from psycopg import sql
 
+from jackpot.config.broker_tables import HEARD
+
 log = structlog.get_logger()
 
+# What tells of inserts keeps this row in an unlogged table, which a crash of the server empties: whoever consumes puts it back.
+UNTHROTTLED = """
+    INSERT INTO pgmq.notify_insert_throttle (queue_name, throttle_interval_ms) VALUES (%s, %s)
+    ON CONFLICT (queue_name) DO UPDATE SET throttle_interval_ms = excluded.throttle_interval_ms
+"""
 LOOK_UP_SECONDS = 0.5  # how soon the reader sees that it is to stop, or that there is more to listen to
 
 
@@ -74,11 +82,36 @@ class Listener(pgmq._NotifyWaiter):
 
 
 class Channel(pgmq.Channel):
-    """Who declares a queue does not listen to it; who consumes from it does."""
+    """Who declares a queue does not listen to it; who consumes from it does.
+
+    Queues are made by the owner of their schema (`broker_tables.py`), who may do what the service may not: here they are made
+    only where they are missing.
+    """
+
+    def _new_queue(self, queue: str, **kwargs: Any) -> None:
+        if not self._is_heard(self._queue_name(queue)):
+            super()._new_queue(queue, **kwargs)  # type: ignore[no-untyped-call]
 
     def _maybe_enable_notify(self, queue: str, queue_name: str | None = None) -> None:
-        if queue_name is None:  # asked for a consumer, not for a declaration
+        if queue_name is not None:
+            return  # asked for a declaration, not for a consumer
+        name = self._queue_name(queue)
+        if self._is_heard(name):
+            with self._session() as session:
+                session.execute(UNTHROTTLED, [name, self.notify_throttle_interval_ms])
+            self.connection._register_notify_queue(name)
+        else:
             super()._maybe_enable_notify(queue)  # type: ignore[no-untyped-call]
+
+    def _session(self) -> AbstractContextManager[psycopg.Connection[Any]]:
+        pool = self.pgmq.pool
+        assert pool is not None, "a channel that is open has one"
+        return pool.connection()
+
+    def _is_heard(self, name: str) -> bool:
+        """Whether the queue is there and tells of its inserts."""
+        with self._session() as session:
+            return bool(session.execute(HEARD, [f"pgmq.q_{name}"]).fetchone() == (True,))
 
 
 class Transport(pgmq.Transport):

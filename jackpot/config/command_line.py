@@ -8,6 +8,7 @@ import fcntl
 import os
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, TextIO
 
 import django
@@ -17,7 +18,7 @@ from django.db import OperationalError
 from django.utils.module_loading import import_string
 
 from jackpot.config.data_folder import DataFolder, open_private
-from jackpot.config.database import one_line, refuse_a_wrong_address, refuse_what_does_not_fit
+from jackpot.config.database import OWNERS, as_owner, one_line, refuse_a_wrong_address, refuse_what_does_not_fit
 from jackpot.config.embedded_postgres import DatabaseProblem, EmbeddedPostgres
 
 HOUSE = {
@@ -111,7 +112,8 @@ def _run(argv: list[str]) -> int:
         if command in get_commands():
             borrow_database()
             refuse_what_does_not_fit(command)
-    _Commands(argv).execute()
+    with as_owner() if command in OWNERS and not asks_for_help else nullcontext():
+        _Commands(argv).execute()
     if command in ("", "help", "--help", "-h") and not rest:
         print("\n[the house]\n" + "".join(f"    {name}\n" for name in HOUSE))
         print("Each of these four says more with --help.")

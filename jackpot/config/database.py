@@ -3,6 +3,8 @@
 import os
 import secrets
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, LiteralString, Protocol
 
 import dj_database_url
@@ -13,13 +15,18 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import OperationalError
 
-from jackpot.config.embedded_postgres import DatabaseProblem
+from jackpot.config.embedded_postgres import OWNER, DatabaseProblem
 
 ON_ANY_DATABASE = {
     "createcachetable", "dbshell", "inspectdb", "makemigrations", "migrate", "optimizemigration", "shell",
     "showmigrations", "sqlflush", "sqlmigrate", "sqlsequencereset", "squashmigrations", "testserver",
 }  # fmt: skip
 """Commands that do not need what migrations make."""
+
+OWNERS = {
+    "axes_reset_logs", "createcachetable", "flush", "loaddata", "migrate", "remove_stale_contenttypes", "testserver",
+}  # fmt: skip
+"""Commands that make tables, empty them or write what the service may only read."""
 
 TURNS = 3
 EXAMPLE = "it is to look like postgresql://user:password@host:5432/database"
@@ -54,6 +61,22 @@ def refuse_what_does_not_fit(command: str) -> None:
     if command not in ON_ANY_DATABASE and known - applied:
         state = "behind this program" if applied else "empty"
         raise DatabaseProblem(f"The database is {state}: `python3 manage.py migrate` first, or `up`, which does it")
+
+
+@contextmanager
+def as_owner() -> Iterator[None]:
+    """Work on the embedded database as the owner of its tables. With DATABASE_URL it has said already who works there."""
+    if os.environ.get("DATABASE_URL"):
+        yield
+        return
+    service = connection.settings_dict["USER"]
+    connection.close()
+    connection.settings_dict["USER"] = OWNER
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["USER"] = service
 
 
 def refuse_newer() -> None:

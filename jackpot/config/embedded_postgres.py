@@ -24,11 +24,15 @@ from urllib.parse import quote
 import psutil
 import psycopg
 
+from jackpot.config.broker_tables import install_broker
 from jackpot.config.data_folder import open_private
+from jackpot.config.database_roles import privileges
+from jackpot.config.database_roles.privileges import SERVICE
 from jackpot.config.processes import still_running
 from jackpot.config.server_user import ServerUser, server_user
 
-USER = "jackpot"
+OWNER = "jackpot"
+"""Whom the server was made by: a superuser, whose all tables are."""
 DATABASE = "jackpot"
 BROKER = "jackpot_broker"
 OLDEST = 15  # exclusion constraints, NULLS NOT DISTINCT and MERGE as we use them
@@ -80,16 +84,20 @@ class EmbeddedPostgres:
 
     @property
     def database_url(self) -> str:
-        """Where the service's database is, as DATABASE_URL says it."""
-        return self._url("postgresql", DATABASE)
+        """Where the service's database is, as DATABASE_URL says it, for the owner of its tables."""
+        return self.url_of(OWNER)
+
+    def url_of(self, role: str) -> str:
+        """The same for another role."""
+        return self._url("postgresql", role, DATABASE)
 
     @property
     def broker_url(self) -> str:
-        """Where the broker's database is, as CELERY_BROKER_URL says it."""
-        return self._url("pgmq", BROKER)
+        """Where the broker's database is, as CELERY_BROKER_URL says it, for the service."""
+        return self._url("pgmq", SERVICE, BROKER)
 
-    def _url(self, scheme: str, database: str) -> str:
-        return f"{scheme}://{USER}@{quote(str(self.socket), safe='')}:5432/{database}"
+    def _url(self, scheme: str, role: str, database: str) -> str:
+        return f"{scheme}://{role}@{quote(str(self.socket), safe='')}:5432/{database}"
 
     def process(self) -> psutil.Process | None:
         """The running server, if there is one: its pid file names a live process that is a PostgreSQL on this folder."""
@@ -191,7 +199,7 @@ class EmbeddedPostgres:
         if version >= 17:
             locale += ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         command = [
-            *as_whom.prefix, str(binaries / "initdb"), "-D", str(draft), "-U", USER, "--auth=trust",
+            *as_whom.prefix, str(binaries / "initdb"), "-D", str(draft), "-U", OWNER, "--auth=trust",
             "--encoding=UTF8", *locale, *([] if self.durable else ["--no-sync"]),
         ]  # fmt: skip
         made = subprocess.run(command, cwd="/", env=_environment(), capture_output=True, text=True, **as_whom.options())
@@ -204,7 +212,7 @@ class EmbeddedPostgres:
 
     def connect(self, database: str = "postgres") -> psycopg.Connection[Any]:
         """A connection of the owner's, committing at once."""
-        return psycopg.connect(host=str(self.socket), user=USER, dbname=database, autocommit=True, connect_timeout=5)
+        return psycopg.connect(host=str(self.socket), user=OWNER, dbname=database, autocommit=True, connect_timeout=5)
 
     def _wait(self, timeout: float) -> None:
         give_up = time.monotonic() + timeout
@@ -234,14 +242,17 @@ class EmbeddedPostgres:
             return "(it left no log)"
 
     def _furnish(self) -> None:
-        """Both databases, and the broker's functions in its own."""
+        """Both databases, the broker's functions in its own, and the roles with what they may do in both."""
         with self.connect() as server:
+            privileges.make_roles(server)
             there = {name for (name,) in server.execute("SELECT datname FROM pg_database")}
             if DATABASE not in there:
                 _compress(server)
                 server.execute(f"CREATE DATABASE {DATABASE}")
             if BROKER not in there:
                 server.execute(f"CREATE DATABASE {BROKER}")
+        with self.connect(DATABASE) as service, service.transaction():
+            privileges.apply(service)
         with self.connect(BROKER) as broker:
             install_broker(broker)
 
@@ -261,15 +272,6 @@ def _refuse_a_shared(folder: Path, as_whom: ServerUser) -> None:
         f"{folder} is not for this service alone ({what}; it is to be a folder of user {os.geteuid()}, mode 0700): "
         "find out who made it and remove it, or choose another place with TMPDIR or a data folder of a shorter path"
     )
-
-
-def install_broker(connection: psycopg.Connection[Any]) -> None:
-    """The queue's tables and functions, once, in one transaction. They come as plain SQL, not as an extension."""
-    if connection.execute("SELECT to_regclass('pgmq.meta')").fetchone() == (None,):
-        from pgmq import get_embedded_install_sql
-
-        with connection.transaction():
-            connection.execute(get_embedded_install_sql().encode())
 
 
 def _compress(server: psycopg.Connection[Any]) -> None:

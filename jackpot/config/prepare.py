@@ -15,9 +15,10 @@ from django.db import OperationalError
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
+from jackpot.config.broker_tables import install_broker
 from jackpot.config.data_folder import write_private
-from jackpot.config.database import one_line, refuse_a_pooler, refuse_newer
-from jackpot.config.embedded_postgres import DatabaseProblem, install_broker
+from jackpot.config.database import as_owner, one_line, refuse_a_pooler, refuse_newer
+from jackpot.config.embedded_postgres import DatabaseProblem
 
 
 def main(argv: list[str]) -> int:
@@ -30,8 +31,9 @@ def main(argv: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
     django.setup()
     try:
-        refuse_newer()
-        call_command("migrate", interactive=False, verbosity=0)
+        with as_owner():
+            refuse_newer()
+            call_command("migrate", interactive=False, verbosity=0)
         refuse_a_pooler()
         if settings.CELERY_BROKER_URL.startswith("pgmq:"):
             where = settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]

@@ -11,6 +11,7 @@ from django.contrib.messages import constants as messages
 
 from jackpot.config import logs
 from jackpot.config.data_folder import DataFolder
+from jackpot.config.database_roles.privileges import SERVICE, SETTLE
 from jackpot.config.embedded_postgres import EmbeddedPostgres
 
 BASE_DIR = Path(__file__).resolve().parents[2]
@@ -40,6 +41,7 @@ INSTALLED_APPS = [
     "accounting.people",
     "accounting.shell",
     "jackpot",
+    "jackpot.config.database_roles",
     "tables",
     "devices",
     "django.contrib.auth",
@@ -92,7 +94,9 @@ TEMPLATES: list[dict[str, Any]] = [
 ]
 
 # ── database ────────────────────────────────────────────────────────────────────────────────────────────────────
-DATABASE_URL = os.environ.get("DATABASE_URL") or EmbeddedPostgres(DATA.postgres).database_url
+DATABASE_URL = os.environ.get("DATABASE_URL") or EmbeddedPostgres(DATA.postgres).url_of(
+    SETTLE if ROLE == "settle" else SERVICE  # migrations connect `as_owner` (database.py)
+)
 DATABASES: dict[str, dict[str, Any]] = {"default": {**dj_database_url.parse(DATABASE_URL), "CONN_HEALTH_CHECKS": True}}
 _options: dict[str, Any] = DATABASES["default"].setdefault("OPTIONS", {})
 _options.setdefault("application_name", f"jackpot {ROLE}")

@@ -10,7 +10,7 @@ from math import inf
 import psycopg
 import uvloop
 
-from jackpot.config.embedded_postgres import DATABASE, USER
+from jackpot.config.embedded_postgres import DATABASE, OWNER
 from tests.benchmarks import floor
 from tests.benchmarks.clients import Connection, connected, percentile, request, steadily
 from tests.benchmarks.intake import ROUTE
@@ -111,7 +111,7 @@ async def _within(holds: Callable[[], bool], complaint: str, patience: float = 6
 async def _listen(ours: Product, heard: Heard) -> None:
     socket = str(ours.hall.postgres.socket)
     async with await psycopg.AsyncConnection.connect(
-        host=socket, user=USER, dbname=DATABASE, autocommit=True
+        host=socket, user=OWNER, dbname=DATABASE, autocommit=True
     ) as listener:
         await listener.execute("LISTEN settled")
         heard.ready = True

@@ -19,7 +19,7 @@ import psutil
 import psycopg
 
 from jackpot.config.data_folder import ROOT, DataFolder
-from jackpot.config.embedded_postgres import USER, EmbeddedPostgres
+from jackpot.config.embedded_postgres import OWNER, EmbeddedPostgres
 
 PEER = Path(__file__).parent / "peer"
 PEER_DATABASE = "naive_peer"
@@ -60,7 +60,7 @@ class Hall:
 
     def url(self, database: str) -> str:
         """DATABASE_URL of a database on this server."""
-        return f"postgresql://{USER}@{quote(str(self.postgres.socket), safe='')}:5432/{database}"
+        return f"postgresql://{OWNER}@{quote(str(self.postgres.socket), safe='')}:5432/{database}"
 
     def environment(self, database: str | None = None, role: str = "command") -> dict[str, str]:
         """The environment for a process of the product in this folder."""

@@ -1,69 +1,326 @@
-"""`docker/roles.sql`: what the service's roles cannot do, so that a stolen password of theirs cannot rewrite the books."""
+"""What the roles of the database can and cannot do, on the embedded server and on one that `docker/roles.sql` has furnished.
+
+A statement that found its way into the service, or a stolen password of its roles, cannot rewrite the books.
+"""
 
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from psycopg import errors
+from psycopg import errors, sql
 
-from jackpot.config.embedded_postgres import EmbeddedPostgres, find_binaries
+from jackpot.config.database_roles import privileges
+from jackpot.config.database_roles.privileges import APPENDED, AUDITOR, CHANGED, READ, ROLES, SERVICE, SETTLE, WORKING
+from jackpot.config.embedded_postgres import BROKER, OWNER, EmbeddedPostgres, find_binaries
 
 pytestmark = pytest.mark.alone
 
 ROOT = Path(__file__).resolve().parents[2]
-Connect = Callable[[str], psycopg.Connection[Any]]
+Rows = list[tuple[Any, ...]]
 
 
-@pytest.fixture(scope="module")
-def connect(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect]:
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A migrated database and whose its tables are."""
+
+    server: EmbeddedPostgres
+    owner: str
+
+    def connect(self, role: str, database: str = "jackpot") -> psycopg.Connection[Any]:
+        """A connection of a role's, committing at once."""
+        return psycopg.connect(host=str(self.server.socket), user=role, dbname=database, autocommit=True)
+
+    def rows(self, statement: str, *params: Any, role: str = OWNER, database: str = "jackpot") -> Rows:
+        """What a statement gives, asked by the superuser."""
+        with self.connect(role, database) as connection:
+            return connection.execute(statement.encode(), params).fetchall()
+
+
+def embedded(server: EmbeddedPostgres) -> str:
+    """Migrated as `up` and `manage.py migrate` do it; the owner."""
+    environment = {
+        name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
+    }
+    _migrate({**environment, "JACKPOT_DATA": str(server.folder.parent)})
+    return OWNER
+
+
+def furnished_by_hand(server: EmbeddedPostgres) -> str:
+    """Roles by `docker/roles.sql`, migrated with the owner's password; the owner. The embedded server's own are taken away."""
+    without_roles(server)
+    passwords = [word for role in ("owner", "service", "settle", "auditor") for word in ("-v", f"{role}=secret")]
+    where = ["-h", str(server.socket), "-U", OWNER, "-d", "jackpot"]
+    psql = [str(find_binaries() / "psql"), "-q", "-v", "ON_ERROR_STOP=1", *where, *passwords]
+    subprocess.run([*psql, "-f", "docker/roles.sql"], cwd=ROOT, check=True)
+    # As an installation of 0.1.0 has them: whatever the owner makes is the service's to change.
+    with server.connect("jackpot") as connection:
+        connection.execute("""
+            ALTER DEFAULT PRIVILEGES FOR ROLE jackpot_owner IN SCHEMA public
+                GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO jackpot_service, jackpot_settle;
+            ALTER DEFAULT PRIVILEGES FOR ROLE jackpot_owner IN SCHEMA public
+                GRANT USAGE, SELECT ON SEQUENCES TO jackpot_service, jackpot_settle;
+            ALTER DEFAULT PRIVILEGES FOR ROLE jackpot_owner IN SCHEMA public GRANT SELECT ON TABLES TO jackpot_auditor;
+        """)
+    _migrate({**os.environ, "DATABASE_URL": server.url_of("jackpot_owner")})
+    return "jackpot_owner"
+
+
+def without_roles(server: EmbeddedPostgres) -> None:
+    """The server as one of 0.1.0 left it: its owner, and nobody else."""
+    for role in map(sql.Identifier, ROLES):
+        for database in ("jackpot", BROKER):
+            with server.connect(database) as inside:
+                inside.execute(sql.SQL("DROP OWNED BY {}").format(role))
+        with server.connect() as connection:
+            connection.execute(sql.SQL("DROP ROLE {}").format(role))
+
+
+def _migrate(environment: dict[str, str]) -> None:
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    subprocess.run(command, cwd=ROOT, check=True, env={**environment, "JACKPOT_NO_VENV": "1"})
+
+
+@pytest.fixture(scope="module", params=[embedded, furnished_by_hand])
+def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("roles")
     folder.chmod(0o711)
     server = EmbeddedPostgres(folder / "postgres", durable=False)
     server.start()
-    passwords = [word for role in ("owner", "service", "settle", "auditor") for word in ("-v", f"{role}=secret")]
-    where = ["-h", str(server.socket), "-U", "jackpot", "-d", "jackpot"]
-    psql = [str(find_binaries() / "psql"), "-q", "-v", "ON_ERROR_STOP=1", *where, *passwords]
-    subprocess.run([*psql, "-f", "docker/roles.sql"], cwd=ROOT, check=True)
-    as_owner = server.database_url.replace("jackpot@", "jackpot_owner@", 1)
-    migrate = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(migrate, cwd=ROOT, check=True, env={**os.environ, "DATABASE_URL": as_owner})
-
-    def connect_as(role: str) -> psycopg.Connection[Any]:
-        return psycopg.connect(host=str(server.socket), user=f"jackpot_{role}", dbname="jackpot", autocommit=True)
-
-    yield connect_as
-    server.stop()
+    try:
+        owner = request.param(server)
+        server.start()  # adopted, should a command have stopped it
+        yield Place(server, owner)
+    finally:
+        server.stop()
 
 
-@pytest.mark.parametrize("role", ["service", "settle", "auditor"])
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "ALTER TABLE accounting_transfer DISABLE TRIGGER append_only",
-        "DROP TRIGGER append_only ON accounting_transfer",
-        "TRUNCATE accounting_transfer",
-        "SET session_replication_role = replica",
-        "CREATE TABLE mine (id int)",
-    ],
-)
-def test_no_guard_can_be_switched_off_but_by_the_owner(connect: Connect, role: str, attempt: str) -> None:
-    with connect(role) as connection, pytest.raises((errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction)):
-        connection.execute(attempt)
+NO_GUARD_OFF = [
+    "ALTER TABLE accounting_transfer DISABLE TRIGGER append_only",
+    "ALTER TABLE accounting_transfer DISABLE TRIGGER ALL",
+    "ALTER TABLE accounting_transfer ENABLE REPLICA TRIGGER append_only",
+    "ALTER TABLE accounting_transfer DROP CONSTRAINT accounting_transfer_pkey",
+    "ALTER TABLE accounting_transfer OWNER TO CURRENT_USER",
+    "DROP TRIGGER append_only ON accounting_transfer",
+    "CREATE TRIGGER mine BEFORE INSERT ON accounting_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change()",
+    "CREATE RULE mine AS ON INSERT TO accounting_transfer DO INSTEAD NOTHING",
+    "DROP TABLE accounting_transfer CASCADE",
+    "TRUNCATE accounting_transfer",
+    "UPDATE accounting_transfer SET amount_cents = 1",
+    "DELETE FROM accounting_transfer",
+    "BEGIN; LOCK TABLE accounting_transfer IN ACCESS EXCLUSIVE MODE",
+    "SET session_replication_role = replica",
+    "ALTER FUNCTION refuse_change() RENAME TO refused_no_more",
+    "ALTER FUNCTION refuse_change() SECURITY DEFINER",
+    "DROP FUNCTION refuse_change() CASCADE",
+    "CREATE OR REPLACE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+    "CREATE FUNCTION mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+    "CREATE TABLE mine (id int)",
+    "CREATE TEMP TABLE accounting_transfer (id int)",
+    "CREATE SCHEMA mine",
+    "CREATE EXTENSION pg_trgm",
+    "INSERT INTO django_migrations (app, name, applied) VALUES ('mine', '0001', now())",
+    "SET ROLE $owner",
+    "SET SESSION AUTHORIZATION $owner",
+    "GRANT $owner TO CURRENT_USER",
+    "ALTER ROLE CURRENT_USER SUPERUSER",
+    "ALTER DATABASE jackpot SET session_replication_role = replica",
+    "ALTER SYSTEM SET session_replication_role = replica",
+    "COPY (SELECT 1) TO PROGRAM 'true'",
+    "SELECT pg_read_file('PG_VERSION')",
+]
 
 
-def test_an_auditor_reads_and_cannot_write(connect: Connect) -> None:
-    with connect("auditor") as connection:
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("attempt", NO_GUARD_OFF)
+def test_no_guard_can_be_switched_off_but_by_the_owner(place: Place, role: str, attempt: str) -> None:
+    statement = attempt.replace("$owner", place.owner).encode()
+    with (
+        place.connect(role) as connection,
+        pytest.raises((errors.InsufficientPrivilege, errors.ReadOnlySqlTransaction)),
+    ):
+        connection.execute(statement)
+    # An auditor may leave the mode that it starts in; what it may not do, it may not do then either.
+    with place.connect(role) as connection, pytest.raises(errors.InsufficientPrivilege):
+        connection.execute("SET default_transaction_read_only = off")
+        connection.execute(statement)
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("table", sorted(APPENDED))
+def test_what_is_written_is_not_changed(place: Place, role: str, table: str) -> None:
+    ((column, *_),) = place.rows(
+        "SELECT column_name FROM information_schema.columns WHERE table_name = %s AND is_generated = 'NEVER' LIMIT 1",
+        table,
+    )
+    with place.connect(role) as connection:
+        connection.execute("SET default_transaction_read_only = off")
+        changes = (f'UPDATE {table} SET "{column}" = "{column}"', f"DELETE FROM {table}", f"TRUNCATE {table} CASCADE")
+        for change in (*changes, f"SELECT FROM {table} FOR UPDATE"):
+            with pytest.raises(errors.InsufficientPrivilege):
+                connection.execute(change.encode())
+
+
+def tables(place: Place) -> set[str]:
+    """Every table there is."""
+    return {name for (name,) in place.rows(
+        "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm')"
+    )}  # fmt: skip
+
+
+def rights(place: Place, role: str, table: str) -> set[str]:
+    """What a role may do with a table or with any column of it, as the server says."""
+    of_columns = place.rows(
+        "SELECT word FROM unnest(%s::text[]) word WHERE has_any_column_privilege(%s, %s, word)",
+        ["SELECT", "INSERT", "UPDATE", "REFERENCES"], role, table,
+    )  # fmt: skip
+    of_tables = place.rows(
+        "SELECT word FROM unnest(%s::text[]) word WHERE has_table_privilege(%s, %s, word)",
+        ["DELETE", "TRUNCATE", "TRIGGER"], role, table,
+    )  # fmt: skip
+    return {word for (word,) in of_columns + of_tables}
+
+
+def test_every_table_is_named_once_and_granted_so(place: Place) -> None:
+    """A new table must be put on one side or the other: it can be read and added to, and nothing else, until it is."""
+    named = [*APPENDED, *CHANGED, *READ]
+    assert len(named) == len(set(named))
+    assert tables(place) == set(named)
+    for table in named:
+        for role in ROLES:
+            assert rights(place, role, table) == privileges.privileges(role, table), (role, table)
+        assert rights(place, "public", table) == set(), table
+
+
+def test_a_table_of_records_is_one_that_only_grows(place: Place) -> None:
+    guarded = {
+        name for (name,) in place.rows("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'append_only'")
+    }
+    assert len(guarded) >= 24
+    assert guarded <= APPENDED
+
+
+def test_a_table_that_is_new_is_read_and_added_to(place: Place) -> None:
+    """After the next migration, whatever rights it was made with; and what is as it should be is left alone."""
+    with place.connect(place.owner) as connection, connection.transaction(force_rollback=True):
+        connection.execute("CREATE TABLE newest (id int, more text)")
+        connection.execute("GRANT ALL ON newest TO PUBLIC, jackpot_service")
+        connection.execute("GRANT UPDATE (more) ON newest TO jackpot_auditor")
+        connection.execute("GRANT TRUNCATE ON accounting_event TO jackpot_settle")
+        assert sorted(privileges.apply(connection)) == [
+            "accounting_event: jackpot_settle INSERT, SELECT",
+            "newest: PUBLIC nothing",
+            "newest: jackpot_auditor SELECT",
+            "newest: jackpot_service INSERT, SELECT",
+            "newest: jackpot_settle INSERT, SELECT",
+        ]
+        assert privileges.apply(connection) == []
+        granted = connection.execute(
+            "SELECT rolname, privilege_type FROM pg_class, aclexplode(relacl) JOIN pg_roles ON pg_roles.oid = grantee"
+            " WHERE relname = 'newest' AND rolname <> %s ORDER BY 1, 2", [place.owner],
+        ).fetchall()  # fmt: skip
+    working = [(role, right) for role in sorted(WORKING) for right in ("INSERT", "SELECT")]
+    assert granted == [(AUDITOR, "SELECT"), *working]
+
+
+def test_what_was_granted_by_default_before_is_so_no_more(place: Place) -> None:
+    assert place.rows("SELECT * FROM pg_default_acl") == []
+
+
+def test_the_roles_own_nothing_and_are_nobody_elses_members(place: Place) -> None:
+    assert place.rows(
+        "SELECT * FROM pg_shdepend JOIN pg_roles ON refobjid = pg_roles.oid WHERE deptype = 'o' AND rolname = ANY (%s)",
+        list(ROLES),
+    ) == []  # fmt: skip
+    assert place.rows(
+        "SELECT rolname FROM pg_roles WHERE rolname = ANY (%s)"
+        " AND (rolsuper OR rolcreaterole OR rolcreatedb OR rolreplication OR rolbypassrls OR rolinherit)",
+        list(ROLES),
+    ) == []  # fmt: skip
+    assert place.rows("SELECT * FROM pg_auth_members WHERE member = ANY (%s::regrole[])", list(ROLES)) == []
+    for role in ROLES:
+        assert place.rows("SELECT nspname FROM pg_namespace WHERE has_schema_privilege(%s, oid, 'CREATE')", role) == []
+        assert place.rows("SELECT has_database_privilege(%s, 'jackpot', 'CREATE, TEMP')", role) == [(False,)]
+
+
+def test_what_runs_with_the_owners_rights_is_known(place: Place) -> None:
+    """Functions of triggers, which nobody can call, and those that are named beside the rights."""
+    found = place.rows("""
+        SELECT oid::regprocedure::text, prorettype = 'trigger'::regtype, has_function_privilege('public', oid, 'EXECUTE')
+        FROM pg_proc WHERE prosecdef AND pronamespace = 'public'::regnamespace
+    """)
+    assert {name for name, of_a_trigger, _ in found if not of_a_trigger} == set(privileges.FUNCTIONS)
+    assert not [name for name, of_a_trigger, anybody in found if anybody and not of_a_trigger]
+    with place.connect(SERVICE) as connection:
+        assert connection.execute("SELECT count(*) FROM lock_proposal(1)").fetchone() == (0,)
+    with place.connect(AUDITOR) as connection, pytest.raises(errors.InsufficientPrivilege):
+        connection.execute("SELECT lock_proposal(1)")
+
+
+def test_numbers_are_taken_and_not_set_back(place: Place) -> None:
+    with place.connect(SERVICE) as connection:
+        assert connection.execute("SELECT nextval('devices_receipt') > 0").fetchone() == (True,)
+        for statement in ("SELECT setval('devices_receipt', 1)", "ALTER SEQUENCE devices_receipt RESTART"):
+            with pytest.raises(errors.InsufficientPrivilege):
+                connection.execute(statement.encode())
+
+
+def test_an_auditor_reads_and_cannot_write(place: Place) -> None:
+    with place.connect(AUDITOR) as connection:
         assert connection.execute("SELECT count(*) FROM accounting_transfer").fetchone() == (0,)
+        with pytest.raises(errors.ReadOnlySqlTransaction):
+            connection.execute("DELETE FROM tables_table")
         connection.execute("SET default_transaction_read_only = off")
         with pytest.raises(errors.InsufficientPrivilege):
             connection.execute("DELETE FROM tables_table")
+        with pytest.raises(errors.InsufficientPrivilege):
+            connection.execute("SELECT session_key FROM people_session")
 
 
-def test_a_settling_worker_that_falls_silent_lets_go_of_its_lock(connect: Connect) -> None:
-    with connect("settle") as connection:
+def test_a_settling_worker_that_falls_silent_lets_go_of_its_lock(place: Place) -> None:
+    with place.connect(SETTLE) as connection:
         assert connection.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("1500ms",)
+
+
+@pytest.mark.parametrize("place", [embedded], indirect=True)
+def test_a_data_folder_of_before_is_carried_over_at_the_next_start(place: Place) -> None:
+    without_roles(place.server)
+    with place.server.connect(BROKER) as broker:  # as workers made them before, and with what they may hold
+        broker.execute("SELECT pgmq.disable_notify_insert('work'), pgmq.drop_queue('settle')")
+    place.server.start()
+    with place.server.connect("jackpot") as connection:
+        assert privileges.apply(connection) == []
+        assert connection.execute(
+            "SELECT has_table_privilege(%s, 'accounting_event', 'INSERT')", [SERVICE]
+        ).fetchone() == (True,)
+    heard = "SELECT count(*) FROM pg_trigger WHERE tgname = 'trigger_notify_queue_insert_listeners'"
+    assert place.rows(heard, database=BROKER) == [(2,)]
+    assert place.rows("SELECT queue_name::text FROM pgmq.list_queues() ORDER BY 1", role=SERVICE, database=BROKER) == [
+        ("settle",),
+        ("work",),
+    ]
+
+
+@pytest.mark.parametrize("place", [embedded], indirect=True)
+def test_the_brokers_queues_are_used_and_not_made(place: Place) -> None:
+    with place.connect(SERVICE, BROKER) as connection:
+        assert connection.execute("SELECT pgmq.send('work', '{}')").fetchone() is not None
+        assert connection.execute("SELECT count(*) FROM pgmq.read('work', 0, 1)").fetchone() == (1,)
+        for statement in (
+            "SELECT pgmq.create('mine')",
+            "SELECT pgmq.drop_queue('work')",
+            "CREATE TABLE pgmq.mine (id int)",
+        ):
+            with pytest.raises(errors.InsufficientPrivilege):
+                connection.execute(statement.encode())
+
+
+def test_the_page_of_the_roles_is_as_the_rights_are() -> None:
+    assert privileges.PAGE.read_text("utf-8") == privileges.page(), (
+        "python3 -m jackpot.config.database_roles.privileges"
+    )

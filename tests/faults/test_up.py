@@ -9,13 +9,14 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import psutil
 import pytest
 
+from jackpot.config.database_roles.privileges import SERVICE, SETTLE
 from jackpot.config.embedded_postgres import EmbeddedPostgres
 from jackpot.config.processes import State, runs
 from tests.faults.hall import eventually, free_port
@@ -136,6 +137,53 @@ def test_detached_it_is_ready_when_the_command_returns(running: House) -> None:
     assert all(set(person) == {"username", "password", "token", "roles"} for person in demo["people"])
     assert (running.folder / "demo.json").stat().st_mode & 0o077 == 0, "keys and passwords are for the owner alone"
     running.accepts_and_settles()
+
+
+def test_every_process_works_as_a_role_that_owns_nothing(running: House) -> None:
+    running.accepts_and_settles()
+    with EmbeddedPostgres(running.folder / "postgres").connect() as database:
+        who = database.execute("""
+            SELECT split_part(application_name, ' ', 2), usename FROM pg_stat_activity
+            WHERE backend_type = 'client backend' AND datname LIKE 'jackpot%' AND pid <> pg_backend_pid()
+        """).fetchall()
+    assert {part for part, _ in who} >= {"web", "settle"}, who
+    assert {role for part, role in who if part == "settle"} == {SETTLE}
+    assert {role for part, role in who if part != "settle"} == {SERVICE}
+
+
+def test_a_round_an_act_and_a_check_need_no_more_than_that(running: House) -> None:
+    """What the service cannot do to a database, it does not need: a hit, a decision by two, a person, a device, verify."""
+    demo = json.loads((running.folder / "demo.json").read_text())
+    people = {person["username"]: person["token"] for person in demo["people"]}
+    royal = {
+        "round": f"UP-{time.time_ns()}", "table": "MS-101", "dealt_at": datetime.now(UTC).isoformat(),
+        "dealing": {"method": "hand"}, "community": ["Qs", "Js", "Ts"],
+        "seats": [{"seat": 1, "cards": ["As", "Ks"], "wagers": {
+            "ante": 1000, "third_street": 1000, "fourth_street": 1000, "fifth_street": 1000, "progressive": 100}}],
+    }  # fmt: skip
+
+    def ask(path: str, body: dict[str, Any], key: str) -> dict[str, Any]:
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{running.port}/api/v1/{path}", json.dumps(body).encode(),
+            {"Authorization": key, "Content-Type": "application/json", "Prefer": "wait=20"},
+        )  # fmt: skip
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return dict(json.load(answer))
+
+    settled = ask("rounds", royal, f"Api-Key {demo['devices']['MS-101']['api_key']}")
+    assert settled["outcome"] == "settled" and settled["awards"], settled
+    link = settled["meters"][0]["link"]
+    asked = {"subject": link, "payload": {}, "reason": "the sign is repaired"}
+    done_at_once = ask("proposals", {"act": "link.suspend", **asked}, f"Bearer {people['manager']}")
+    assert done_at_once["state"] == "done", done_at_once
+    waiting = ask("proposals", {"act": "link.resume", **asked}, f"Bearer {people['administrator']}")
+    assert waiting["state"] == "waiting", waiting
+    proposal = ask(f"proposals/{waiting['id']}/approvals", {}, f"Bearer {people['manager']}")
+    assert proposal["state"] == "done", proposal
+    commands = ["verify"], ["person", "new.one", "--role", "cage"], ["device", "SHOE-1", "--tables", "MS-101"]
+    for command in commands:
+        done = running.manage(*command, JACKPOT_DATA=str(running.folder))
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
 
 
 def test_a_second_up_on_the_same_folder_is_refused_and_says_where_the_first_is(running: House) -> None:

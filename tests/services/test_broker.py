@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import psycopg
 import pytest
+from django.conf import settings
 from django.db import connection
 from psycopg.conninfo import make_conninfo
 
 from jackpot.config.broker import Listener
+from jackpot.config.database_roles.privileges import SERVICE
 from tests.services.house import House
 
 LISTENING = """
@@ -41,3 +43,16 @@ def test_a_consumer_is_told_of_inserts_and_of_a_lost_session(house: House) -> No
             listener.wait(0)
     finally:
         listener.close()
+
+
+def test_who_consumes_is_told_again_after_a_crash_has_emptied_the_table_of_who_is_told() -> None:
+    """The service may not make queues: it finds them, and puts back what the server keeps in an unlogged table."""
+    from jackpot.config.celery import app
+
+    where = settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]
+    told = "SELECT throttle_interval_ms FROM pgmq.notify_insert_throttle WHERE queue_name = 'work'"
+    with psycopg.connect(where, autocommit=True) as service, app.connection_for_read() as broker:
+        assert service.execute("SELECT current_user::text").fetchone() == (SERVICE,)
+        service.execute("DELETE FROM pgmq.notify_insert_throttle")  # as a crash leaves it
+        with app.amqp.TaskConsumer(broker.channel(), queues=[app.amqp.queues["work"]]):
+            assert service.execute(told).fetchone() == (0,)

@@ -1,0 +1,1 @@
+"""Who may do what in the database: the roles (`roles.sql`) and their rights (`privileges.py`)."""

@@ -1,0 +1,233 @@
+"""What each role of the database may do, table by table, as `privileges.toml` says: the one place that says so.
+
+`apply` makes it so, after every migration and at every start of the embedded server, as whoever owns the tables. Roles
+are made by `roles.sql`. A server without these roles is left alone: there, DATABASE_URL is everybody.
+
+python3 -m jackpot.config.database_roles.privileges     # writes docs/database-roles.md anew
+"""
+
+import tomllib
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Protocol
+
+from psycopg import sql
+
+SERVICE, SETTLE, AUDITOR = "jackpot_service", "jackpot_settle", "jackpot_auditor"
+ROLES = (SERVICE, SETTLE, AUDITOR)
+WORKING = (SERVICE, SETTLE)
+
+_WRITTEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+
+APPENDED = frozenset[str](_WRITTEN["appended"])
+"""Tables whose rows are added and stay as they are. So it is with a table that is named nowhere."""
+
+CHANGED = {str(table): (frozenset[str](rows["may"]), str(rows["why"])) for table, rows in _WRITTEN["changed"].items()}
+"""What may happen to rows of others beside being read and added, and why."""
+
+READ = frozenset[str](_WRITTEN["read"])
+"""Tables that migrations write, or nobody."""
+
+SECRET = frozenset[str](_WRITTEN["secret"])
+"""Tables that auditors do not read."""
+
+NUMBERS = frozenset[str](_WRITTEN["numbers"])
+"""Sequences that statements name."""
+
+FUNCTIONS = ("lock_proposal(bigint)",)
+"""Run with the rights of the owner: what they do, the service may do only so."""
+
+ROLES_FILE = Path(__file__).with_name("roles.sql")
+PAGE = Path(__file__).parents[3] / "docs" / "database-roles.md"
+
+
+def privileges(role: str, table: str) -> frozenset[str]:
+    """What a role may do with a table. Never TRUNCATE, REFERENCES, TRIGGER, MAINTAIN: those are the owner's."""
+    if role == AUDITOR:
+        return frozenset() if table in SECRET else frozenset({"SELECT"})
+    if table in READ:
+        return frozenset({"SELECT"})
+    more, _ = CHANGED.get(table, (frozenset(), ""))
+    return frozenset({"SELECT", "INSERT"}) | more
+
+
+class Session(Protocol):
+    """A connection or a cursor of psycopg's or of Django's, committing at once or inside a transaction."""
+
+    def execute(self, query: Any, params: Any = None) -> Any:
+        """Run a statement."""
+
+
+def make_roles(session: Session) -> None:
+    """Run `roles.sql` unless it was run as it is; for a superuser. A full disk keeps nobody from a server that has them."""
+    text = ROLES_FILE.read_bytes()
+    mark = sha256(text).hexdigest()
+    said = session.execute(
+        "SELECT shobj_description(oid, 'pg_authid') FROM pg_roles WHERE rolname = ANY (%s)", [list(ROLES)]
+    ).fetchall()
+    if said != [(mark,)] * len(ROLES):
+        session.execute(text)
+        for role in ROLES:
+            session.execute(sql.SQL("COMMENT ON ROLE {} IS {}").format(sql.Identifier(role), sql.Literal(mark)))
+
+
+# What is granted now, to whom, on every table and sequence; what is granted on single columns counts as another privilege.
+GRANTED = """
+    WITH wanted AS (
+        SELECT relation.oid, relname, relkind, relowner, relacl FROM pg_class relation
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'S', 'v', 'm'))
+    SELECT relname, relkind, role.name, coalesce((
+        SELECT array_agg(privilege_type) FROM (
+            SELECT privilege_type, grantee FROM aclexplode(relacl)
+            UNION ALL
+            SELECT privilege_type || ' of ' || attname, grantee
+                FROM pg_attribute, aclexplode(attacl) WHERE attrelid = wanted.oid AND attacl IS NOT NULL
+        ) granted WHERE grantee = role.grantee), '{}')
+    FROM wanted, (
+        SELECT rolname::text, oid FROM pg_roles WHERE rolname = ANY (%s) UNION ALL SELECT 'PUBLIC', 0) role (name, grantee)
+    ORDER BY relname, role.name
+"""
+
+
+def apply(session: Session) -> list[str]:
+    """Grant what is written here and revoke everything else; what was changed, in words. For the owner of the tables."""
+    there = {
+        name for (name,) in session.execute("SELECT rolname FROM pg_roles WHERE rolname = ANY (%s)", [list(ROLES)])
+    }
+    if not there:
+        return []
+    done = list(_database(session, there))
+    found = list(session.execute(GRANTED, [list(there)]))
+    for name, kind, role, granted in found:
+        if kind in ("S", b"S"):
+            wanted = frozenset({"USAGE"} if name in NUMBERS and role in WORKING else ())
+        else:
+            wanted = privileges(role, name) if role in there else frozenset()
+        if set(granted) != wanted:
+            done.append(_grant(session, "SEQUENCE" if kind in ("S", b"S") else "TABLE", name, role, wanted))
+    return done
+
+
+def _grant(session: Session, kind: str, name: str, role: str, wanted: frozenset[str]) -> str:
+    who = sql.SQL("PUBLIC") if role == "PUBLIC" else sql.Identifier(role)
+    what = sql.SQL(kind) + sql.SQL(" ") + sql.Identifier("public", name)
+    session.execute(sql.SQL("REVOKE ALL ON {} FROM {}").format(what, who))
+    if wanted:
+        words = sql.SQL(", ").join(sql.SQL(word) for word in sorted(wanted))
+        session.execute(sql.SQL("GRANT {} ON {} TO {}").format(words, what, who))
+    return f"{name}: {role} {', '.join(sorted(wanted)) or 'nothing'}"
+
+
+# Nobody but the owner makes anything in the schema, and nobody makes tables for a session, which would hide ours.
+OURS = """
+    SELECT current_database(), EXISTS (
+        SELECT FROM aclexplode(coalesce(datacl, acldefault('d', datdba))) WHERE grantee = 0), (
+        SELECT count(*) FROM aclexplode(datacl) WHERE privilege_type = 'CONNECT' AND grantee::regrole::text = ANY (%s))
+    FROM pg_database WHERE datname = current_database() AND pg_has_role(datdba, 'USAGE')
+"""
+SCHEMA = """
+    SELECT EXISTS (SELECT FROM aclexplode(nspacl) WHERE grantee = 0), (
+        SELECT count(*) FROM aclexplode(nspacl)
+        WHERE privilege_type = 'USAGE' AND grantee <> 0 AND grantee::regrole::text = ANY (%s))
+    FROM pg_namespace WHERE nspname = 'public' AND pg_has_role(nspowner, 'USAGE')
+"""
+DEFAULTS = """
+    SELECT DISTINCT defaclobjtype FROM pg_default_acl, aclexplode(defaclacl)
+    WHERE defaclrole = current_user::regrole AND grantee <> 0 AND grantee::regrole::text = ANY (%s)
+"""
+CALLABLE = """
+    SELECT EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0)
+    FROM pg_proc WHERE oid = to_regprocedure(%s)
+"""
+
+
+def _database(session: Session, there: set[str]) -> Iterator[str]:
+    roles = sql.SQL(", ").join(map(sql.Identifier, sorted(there)))
+    names = [sorted(there)]
+    for database, everybody, may in list(session.execute(OURS, names)):
+        if everybody or may < len(there):
+            what = sql.Identifier(database)
+            session.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(what))
+            session.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(what, roles))
+            yield f"database {database}: nobody but its owner and these roles"
+    for everybody, may in list(session.execute(SCHEMA, names)):
+        if everybody or may < len(there):
+            session.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC")
+            session.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(roles))
+            yield "schema public: to be used, and nothing made in it"
+    for (kind,) in list(session.execute(DEFAULTS, names)):  # once they were how new tables were granted
+        objects = {"r": "TABLES", "S": "SEQUENCES"}[kind if isinstance(kind, str) else kind.decode()]
+        session.execute(
+            sql.SQL("ALTER DEFAULT PRIVILEGES IN SCHEMA public REVOKE ALL ON {} FROM {}").format(
+                sql.SQL(objects), roles
+            )
+        )
+        yield f"default privileges on {objects.lower()}: none"
+    working = sql.SQL(", ").join(sql.Identifier(role) for role in WORKING if role in there)
+    for function in FUNCTIONS:
+        for (everybody,) in list(session.execute(CALLABLE, [f"public.{function}"])):
+            if everybody:
+                named = sql.SQL(f"public.{function}")
+                session.execute(sql.SQL("REVOKE ALL ON FUNCTION {} FROM PUBLIC").format(named))
+                session.execute(sql.SQL("GRANT EXECUTE ON FUNCTION {} TO {}").format(named, working))
+                yield f"{function}: the service's"
+
+
+def after_migrations(using: str, **_: Any) -> None:
+    """What Django calls when tables may have changed."""
+    from django.db import connections
+
+    with connections[using].cursor() as cursor:
+
+        class Rows:
+            def execute(self, query: Any, params: Any = None) -> Any:
+                cursor.execute(query, params)
+                return cursor.fetchall() if cursor.description else ()
+
+        apply(Rows())
+
+
+def page() -> str:
+    """docs/database-roles.md as it should be."""
+    rows = []
+    for table in sorted(APPENDED | READ | CHANGED.keys()):
+        _, why = CHANGED.get(
+            table, ("", "written by migrations, or by nobody" if table in READ else "rows are added and stay")
+        )
+        cells = (", ".join(_in_order(privileges(role, table))) or "–" for role in (SERVICE, AUDITOR))
+        rows.append(f"| `{table}` | {' | '.join(cells)} | {why} |")
+    return HEAD + "\n".join(rows) + "\n"
+
+
+def _in_order(wanted: frozenset[str]) -> list[str]:
+    return [word for word in ("SELECT", "INSERT", "UPDATE", "DELETE") if word in wanted]
+
+
+HEAD = """# Who may do what in the database
+
+Written by `python3 -m jackpot.config.database_roles.privileges` from what is granted after every migration, and at every start
+of the embedded server. A test goes over every table there is and compares.
+
+| role | who connects as it |
+|---|---|
+| the owner: `jackpot` on the embedded server, `jackpot_owner` elsewhere | `migrate`, and commands that make or empty tables |
+| `jackpot_service` | web, jobs, beat, and every other command |
+| `jackpot_settle` | settling workers: the same rights; let go of in 1.5 s when they fall silent with a lock in hand |
+| `jackpot_auditor` | whoever reads: a person with psql, a report of somebody else's. Read only, five minutes a statement |
+
+None of the last three owns anything, makes anything in the schema or for its session, is a member of another role or a superuser.
+No guard can be switched off by them: triggers, functions, constraints and `session_replication_role` are the owner's or a
+superuser's. A table that is not listed may be read and added to, and nothing else.
+
+The embedded server trusts whoever reaches its socket, which is its user alone (mode 0700): the roles hold against statements, not
+against somebody who runs programs as that user. On a server of your own each role has its password, and only the migration is
+given the owner's.
+
+| table | `jackpot_service`, `jackpot_settle` | `jackpot_auditor` | rows |
+|---|---|---|---|
+"""
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), "utf-8")
