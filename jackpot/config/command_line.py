@@ -16,6 +16,7 @@ from django.core.management import CommandError, ManagementUtility, get_commands
 from django.core.management.base import BaseCommand, CommandParser, SystemCheckError
 from django.db import OperationalError
 from django.utils.module_loading import import_string
+from psycopg.errors import InsufficientPrivilege
 
 from jackpot.config.data_folder import DataFolder, open_private
 from jackpot.config.database import OWNERS, as_owner, one_line, refuse_a_wrong_address, refuse_what_does_not_fit
@@ -89,6 +90,11 @@ def _words(error: Exception, command: str) -> str | None:
         return f"{str(error).removeprefix('Error: ')}: `python3 manage.py {command} --help` shows how"
     if isinstance(error, OperationalError):
         return f"The database gave up: {one_line(error)}. Is it running, and is DATABASE_URL right?"
+    if isinstance(error.__cause__, InsufficientPrivilege):
+        return (
+            f"The database does not let this role do so: {one_line(error)}. What makes or changes tables is for their owner:"
+            " DATABASE_URL is to name it, as for the migration in docker/compose.yaml"
+        )
     if isinstance(error, OSError) and error.filename is not None:
         where = DataFolder().path
         ours = os.fsdecode(error.filename).startswith(str(where))

@@ -42,7 +42,10 @@ def main(argv: list[str]) -> int:
         if wanted.floor is not None and not apps.get_model("accounting", "Property").objects.exists():
             call_command("load_floor", str(wanted.floor))
             settings.DATA.floor.write_bytes(wanted.floor.read_bytes())
-    except (DatabaseProblem, CommandError, OperationalError, psycopg.OperationalError, OSError) as refused:
+    except (OperationalError, psycopg.OperationalError) as away:
+        print(f"{one_line(away)}. Is it running, and is DATABASE_URL right?", file=sys.stderr)
+        return 1
+    except (DatabaseProblem, CommandError, OSError) as refused:
         print(one_line(refused), file=sys.stderr)
         return 1
     if settings.DEMO:

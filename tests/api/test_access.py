@@ -75,6 +75,20 @@ def test_what_is_open_is_there_and_nothing_else(api: Api) -> None:
             assert httpx.get(api.url + route, trust_env=False).status_code in (200, 302, 405), route
 
 
+@pytest.mark.parametrize("route", ALL)
+def test_no_browser_and_no_proxy_keeps_an_answer(route: str, api: Api) -> None:
+    """Whoever signs in on the same screen next finds nothing with its Back; a stream says itself that it is of the moment."""
+    client = Client()
+    client.force_login(User.objects.get(username="auditor"))
+    signed_in = {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
+    for who in ({}, api.key(), signed_in):
+        with httpx.stream("GET", api.url + route, trust_env=False, headers=who) as answer:
+            streamed = answer.headers.get("content-type") == "text/event-stream"
+            assert (
+                answer.headers.get("cache-control", "").split(", ").count("no-cache" if streamed else "no-store") == 1
+            ), who
+
+
 # Not for devices to read, and why.
 FOR_PEOPLE = {
     "/api/v1/proposals/1/approvals": "is only posted to",

@@ -320,6 +320,14 @@ def test_the_brokers_queues_are_used_and_not_made(place: Place) -> None:
                 connection.execute(statement.encode())
 
 
+def test_a_migration_by_the_service_is_refused_in_one_line(place: Place) -> None:
+    environment = {**os.environ, "JACKPOT_NO_VENV": "1", "DATABASE_URL": place.server.url_of(SERVICE)}
+    command = [sys.executable, "manage.py", "migrate", "people", "0001"]
+    refused = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert refused.returncode == 2, refused.stderr
+    assert refused.stderr.count("\n") == 1 and "must be owner" in refused.stderr and "DATABASE_URL" in refused.stderr
+
+
 def test_the_page_of_the_roles_is_as_the_rights_are() -> None:
     assert privileges.PAGE.read_text("utf-8") == privileges.page(), (
         "python3 -m jackpot.config.database_roles.privileges"

@@ -168,6 +168,7 @@ def test_as_a_process_of_its_own_it_ends_with_that_line(words: list[str], tmp_pa
     )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "The database " in done.stderr and "Connection refused" in done.stderr
+    assert "Is it running, and is DATABASE_URL right?" in done.stderr
 
 
 # ── what happens while it works ─────────────────────────────────────────────────────────────────────────────────
