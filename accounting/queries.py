@@ -372,6 +372,27 @@ def documented(stream_id: int, kinds: Sequence[str]) -> list[Documented]:
         ]
 
 
+ABOUT = """
+    SELECT event.sequence, event.kind, event.rules, event.recorded_at, document.cause, document.result
+    FROM accounting_event event
+    JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.stream_id = %s AND event.kind <> 'round' AND event.subject = ANY(%s) AND event.kind = ANY(%s)
+        AND event.sequence < %s
+    ORDER BY event.sequence
+"""
+
+
+def acts_about(stream_id: int, subjects: Sequence[str], kinds: Sequence[str], *, before: int) -> list[Documented]:
+    """The events of these kinds about these subjects before a sequence of their stream, in its order, with documents.
+
+    Each subject is one look-up by key.
+    """
+    return [
+        Documented(sequence, kind, rules, at, bytes(cause), bytes(result))
+        for sequence, kind, rules, at, cause, result in execute(ABOUT, [stream_id, list(subjects), list(kinds), before])
+    ]
+
+
 def streams() -> list[tuple[int, str, int]]:
     """Id, code and number of events of every stream, in the order of their codes."""
     return list(Stream.objects.order_by("code").values_list("id", "code", "next_sequence"))

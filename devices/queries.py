@@ -32,6 +32,18 @@ def received(message_id: int) -> Received:
     return Received(kept[0], bytes(kept[1]), bytes(kept[2]), kept[3])
 
 
+RESULT = """
+    SELECT reference.message_id FROM devices_reference reference JOIN tables_table tabl ON tabl.id = reference.table_id
+    WHERE tabl.code = %s AND reference.reference = %s AND reference.kind = 'result'
+"""
+
+
+def result_of(table: str, reference: str) -> int | None:
+    """The message of a round's result by its table and reference; None where none was accepted."""
+    found = execute(RESULT, [table, reference])
+    return found[0][0] if found else None
+
+
 SHOW = """
     SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
         round.sequence, round.outcome, round.settlement, hold.settlement, message.id, round.stream_id, round.counts_at,
