@@ -46,13 +46,15 @@ def result_of(table: str, reference: str) -> int | None:
 
 SHOW = """
     SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
-        round.sequence, round.outcome, round.settlement, hold.settlement, message.id, round.stream_id, round.counts_at,
+        round.sequence, CASE WHEN voided.sequence IS NULL THEN round.outcome ELSE 'void' END, round.settlement,
+        hold.settlement, message.id, round.stream_id, round.counts_at,
         document.cause
     FROM devices_reference reference
     JOIN devices_message message ON message.id = reference.message_id
     JOIN tables_table tabl ON tabl.id = reference.table_id
     LEFT JOIN tables_round round ON round.message_id = message.id
     LEFT JOIN tables_hold hold ON hold.message_id = message.id
+    LEFT JOIN tables_voidedround voided ON voided.stream_id = round.stream_id AND voided.sequence = round.sequence
     LEFT JOIN accounting_document document
         ON document.stream_id = round.stream_id AND document.sequence = round.sequence
     JOIN accounting_stream stream ON stream.id = coalesce(round.stream_id, message.stream_id)
@@ -61,7 +63,7 @@ SHOW = """
 
 @dataclass(frozen=True, slots=True)
 class RoundShown:
-    """A round wherever it stands: queued, held, settled or void.
+    """A round wherever it stands: queued, held, settled or void; one that people voided after it was settled is void too.
 
     `decided` is what people decided of a held one: the act, who asked and who agreed, why, and the corrected message.
     `sequence` and `counts_at`, the moment that it counts from, are None while it is queued or held.
@@ -181,9 +183,12 @@ def rounds_on(stream: str, *, after_sequence: int, limit: int) -> list[RoundShow
         cursor.execute(
             """
             SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
-                round.sequence, round.outcome, round.settlement, NULL, message.id, round.stream_id, round.counts_at,
+                round.sequence, CASE WHEN voided.sequence IS NULL THEN round.outcome ELSE 'void' END,
+                round.settlement, NULL, message.id, round.stream_id, round.counts_at,
                 document.cause
             FROM tables_round round
+            LEFT JOIN tables_voidedround voided
+                ON voided.stream_id = round.stream_id AND voided.sequence = round.sequence
             LEFT JOIN accounting_document document
                 ON document.stream_id = round.stream_id AND document.sequence = round.sequence
             JOIN accounting_stream stream ON stream.id = round.stream_id

@@ -1,6 +1,7 @@
 """What rows show of envy payouts that ended and rounds that were voided, for whoever compares them with their acts."""
 
 from datetime import datetime
+from typing import Any
 
 from accounting.statements import execute
 from tables.models import EnvyEnd, VoidedRound
@@ -27,6 +28,28 @@ def stray_end() -> tuple[str, str | None, int] | None:
     return found[0] if found else None
 
 
+# By the index of what is owed: envy is as rare as hits.
+OWED = """
+    SELECT stream.code, payout.sequence, payout.line, tabl.code, round.reference, payout.seat, payout.hand, payout.cents,
+        event.recorded_at
+    FROM tables_payout payout
+    JOIN accounting_stream stream ON stream.id = payout.stream_id
+    JOIN tables_table tabl ON tabl.id = payout.table_id
+    JOIN tables_round round ON round.stream_id = payout.stream_id AND round.sequence = payout.sequence
+    JOIN accounting_event event ON event.stream_id = payout.stream_id AND event.sequence = payout.sequence
+    WHERE payout.kind IN ('level', 'envy') AND payout.kind = 'envy' AND NOT EXISTS (
+        SELECT FROM tables_envyend ended WHERE ended.stream_id = payout.stream_id
+            AND ended.sequence = payout.sequence AND ended.line = payout.line)
+    ORDER BY payout.counts_at, payout.stream_id, payout.sequence, payout.line LIMIT %s
+"""
+
+
+def envy_owed(*, limit: int = 200) -> list[dict[str, Any]]:
+    """Envy payouts that are owed, the oldest first: where each stands, its seat, hand, cents, and since when it is owed."""
+    names = ("stream", "sequence", "line", "table", "round", "seat", "hand", "cents", "recorded_at")
+    return [dict(zip(names, row, strict=True)) for row in execute(OWED, [limit])]
+
+
 def envy_end_shown(stream_id: int, sequence: int, line: int) -> tuple[str, int, datetime, str, str] | None:
     """How an envy payout ended: its state, the act's sequence, when, by whom, the note; None while it is owed."""
     found = EnvyEnd.objects.filter(stream_id=stream_id, sequence=sequence, line=line)
@@ -37,3 +60,9 @@ def void_shown(stream_id: int, sequence: int) -> tuple[int, datetime, str, str] 
     """How a settled round was voided: the act's sequence, when, by whom, the note; None where it was not."""
     found = VoidedRound.objects.filter(stream_id=stream_id, sequence=sequence)
     return found.values_list("event", "at", "by", "note").first()
+
+
+def voided(stream_id: int, sequence: int) -> dict[str, Any] | None:
+    """The void of a settled round for people: the act's sequence, when, by whom, the note; None where it stands."""
+    found = void_shown(stream_id, sequence)
+    return None if found is None else dict(zip(("event", "at", "by", "note"), found, strict=True))

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any
+
+from django.db import transaction
 
 from accounting.rules.acts import ActRefused
 from accounting.services import ledger
 from jackpot.rules.decision import Act, Decision
+from jackpot.services import listening
 from tables.rules.deciding import decide
 from tables.rules.precedents import OF_HITS, PAYOUT, Precedent
 from tables.services import precedents, recording
@@ -30,6 +34,11 @@ def stream_of(act: Act) -> int:
         what = "hit" if act.act in OF_HITS else "envy payout" if act.act == PAYOUT else "round"
         raise ActRefused("unknown_subject", detail=f"there is no {what} {act.subject}")
     return place[0]
+
+
+def stream_id_of(hit: str) -> int:
+    """The stream that a hit was detected on. ActRefused where there is no such hit."""
+    return stream_of(Act("hit.verify", hit, ""))
 
 
 def standing(act: str, subject: str) -> Precedent | None:
@@ -56,4 +65,6 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     """
     stream = ledger.lock_stream(stream_of(act))
     sequence, _ = recording.record(stream, act, at=at, **more)
+    # Whoever shows the link's meters looks again; where telling fails the next round does it.
+    transaction.on_commit(partial(listening.tell, stream.pk, sequence), robust=True)
     return stream.code, sequence

@@ -26,7 +26,10 @@ TOGETHER = {
         "STRAY_STEP": "steps of hits against events, an anti-join",
     },
     "tables/queries/days.py": {"DAY": "a table's day with its movements, one pass"},
-    "tables/queries/ends.py": {"STRAY_END": "ends of envy payouts and rounds against the steps of their acts"},
+    "tables/queries/ends.py": {
+        "STRAY_END": "ends of envy payouts and rounds against the steps of their acts",
+        "OWED": "envy that is owed, with the event that it has been owed since",
+    },
     "tables/queries/explanations.py": {"DETAIL": "a payout with the settlement and terms of its round"},
     "tables/queries/floor.py": {
         "TABLES": "the floor page, every few seconds for everybody who watches",
