@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from accounting.queries import acts_about
+from accounting.queries import acts_about, is_about
 from jackpot.queries import hit_detected
 from jackpot.rules.decision import Act
 from jackpot.rules.meter import Meter
 from tables.queries.record import head_and_result, round_settled, settlement_at
 from tables.rules.house import House
-from tables.rules.precedents import OF_HITS, OF_THE_PAST, PAYOUT, Precedent, meters_in, names, precedent
+from tables.rules.precedents import OF_HITS, OF_THE_PAST, PAYOUT, VOID_ROUND, Precedent, meters_in, names, precedent
 from tables.services import terms
 from tables.services.messages import MESSAGES
 
@@ -28,6 +28,10 @@ Place = tuple[int, int]
 
 class NotAsRecorded(ValueError):
     """A settlement that an act builds on is not the one that its event was hashed with."""
+
+
+class LockNotRead(ValueError):
+    """A round with a lock is to be voided: its settlement alone does not say what to take back."""
 
 
 def place_of(act: str, subject: str) -> Place | None:
@@ -52,6 +56,8 @@ def of_act(act: str, subject: str, stream_id: int, *, before: int) -> Precedent 
     place = place_of(act, subject)
     if place is None or place[0] != stream_id or place[1] >= before:
         return None
+    if act == VOID_ROUND and is_about(stream_id, subject, "lock", before=place[1]):
+        raise LockNotRead(f"round {subject} has a lock, and what that brought is not read back")
     return at(*place, before=before)
 
 

@@ -54,7 +54,7 @@ def proposed(page: Page, title: str, why: str) -> None:
 
 def test_a_jackpot_goes_from_hit_to_paid_by_three_people(floor: str, browsers: Any) -> None:
     shape = {"viewport": {"width": 1280, "height": 900}}
-    sue = browsers("sue", "/", **shape)
+    sue = browsers("sue", "/decisions/", **shape)
     sue.keyboard.press("g")
     sue.keyboard.press("h")
     expect(sue.get_by_role("heading", level=1)).to_have_text("Hits")
@@ -72,7 +72,7 @@ def test_a_jackpot_goes_from_hit_to_paid_by_three_people(floor: str, browsers: A
     row = ben.get_by_role("row", name=SECOND)
     expect(row).to_contain_text("verified")
     row.get_by_role("link", name="Approve a hit").click()
-    ben.get_by_label("Note", exact=True).first.fill("tape 12")
+    ben.get_by_label("Note optional").fill("tape 12")
     proposed(ben, "Approve a hit", "pictures agree")
 
     cy = browsers("cy", "/hits/?turn=mine", **shape)

@@ -527,7 +527,7 @@ TAMPERING_OF_ACTS = {
         "stream ms-mg01, sequence 4 (ms-mg01-000001): digest of the cause in the event:",
     ),
     "where the hit of an act was detected": (
-        "UPDATE jackpot_hit SET sequence = 3 WHERE number = 1",
+        "UPDATE jackpot_hit SET sequence = 2 WHERE number = 1",
         "stream ms-mg01, sequence 1 (MS-101/R-1): number of hits:",
     ),
     "what an act booked": (
