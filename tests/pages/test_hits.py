@@ -20,7 +20,7 @@ def test_the_queue_says_whose_turn_it_is(house: House, signed_in: SignedIn) -> N
     house.act("hit.verify", "ms-mg01-000003")
     house.act("hit.approve", "ms-mg01-000003")
     body = text_of(signed_in(AUDITOR).get("/hits/"))
-    assert f"{FIRST} no. 1 of its link MS-101 seat 3 ms-mg01/major 100% royal flush" in body
+    assert f"{FIRST} no. 1 of its link MS-101 seat 3 ms-mg01/major 100% for royal flush" in body
     assert "3 on their way" in body
     assert "Verify a hit pit supervisor or shift manager" in body
     assert "Approve a hit shift manager" in body
