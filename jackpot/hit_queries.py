@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from accounting.queries import the_property
 from accounting.rules.gaming_day import began
@@ -80,7 +80,7 @@ def page(filters: Mapping[str, str], *, limit: int = 100) -> Page:
 
 def pending(*, limit: int = 200) -> tuple[list[dict[str, Any]], int]:
     """Hits that are neither paid nor rejected, the oldest first, and how many there are altogether."""
-    waiting = _hits().filter(~Q(state__in=OVER))
+    waiting = _hits().filter(~Exists(HitStep.objects.filter(hit=OuterRef("pk"), state__in=OVER)))
     return [hit_shown(hit) for hit in waiting.order_by("id")[:limit]], waiting.count()
 
 

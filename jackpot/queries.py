@@ -220,13 +220,6 @@ def hit_state(name: str) -> str | None:
     return steps.order_by("-id").values_list("state", flat=True).first() if steps is not None else None
 
 
-def hit_cents(name: str) -> int:
-    """What a hit awards, in whole cents; nothing where there is no hit of this name."""
-    named = hit_number(name)
-    found = Hit.objects.filter(link__code=named[0], number=named[1]) if named else None
-    return (found.values_list("paid_cents", flat=True).first() or 0) if found is not None else 0
-
-
 def hit_by_reference(reference: str) -> Hit | None:
     """A hit by the link's code and its number, such as `ms-mg01-000007`."""
     named = hit_number(reference)

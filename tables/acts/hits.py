@@ -11,7 +11,7 @@ from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
 from accounting.rules.roles import CAGE, CONTROLLER, MANAGER, SUPERVISOR
 from accounting.shell.templatetags.pages import money, words
 from jackpot.acts.asked import act_asked, performing
-from jackpot.queries import hit_cents, hit_state
+from jackpot.queries import hit_state
 from jackpot.rules import hits
 from jackpot.rules.hits import APPROVED, CHECKS, DETECTED, OWED, VERIFIED
 from tables.rules import payouts
@@ -54,17 +54,13 @@ def _not_checked(asked: Asked) -> str:
 
 def rows(found: past.Foreseen) -> list[Change]:
     """An act of the past in rows: its steps, the meters that move, the entries that it books."""
-    before = {hit.name: hit.state for hit in found.precedent.hits}
-    cents = {hit.name: hit.paid_cents for hit in found.precedent.hits}
-    for hit in found.precedent.hits:
-        before |= {envy.name: envy.state for envy in hit.envy}
-        cents |= {envy.name: envy.cents for envy in hit.envy}
+    precedent, cents = found.precedent, found.precedent.cents()
     said = [
         Change("Round", "settled", step["state"])
         if step["what"] == "round"
         else Change(
             f"{'Hit' if step['what'] == 'hit' else 'Envy payout'} {step['name']}, {money(cents[step['name']])}",
-            before[step["name"]],
+            precedent.standing(step["name"]) or "",
             step["state"],
         )
         for step in found.decision.steps
@@ -92,10 +88,14 @@ def _envy_is_owed(subject: str) -> bool:
     return found is not None and found.standing(subject) == OWED
 
 
-def _envy_cents(subject: str) -> int:
-    found = past.standing("payout.pay", subject)
-    owed = [] if found is None else [envy.cents for hit in found.hits for envy in hit.envy if envy.name == subject]
-    return owed[0] if owed else 0
+def _worth(act: str) -> Callable[[str], int]:
+    """What a hit awards or an envy payout comes to by its round's own settlement: who must agree is decided by it."""
+
+    def worth(subject: str) -> int:
+        found = past.standing(act, subject)
+        return 0 if found is None else found.cents().get(subject, 0)
+
+    return worth
 
 
 HIT_ACTS: tuple[Act, ...] = (
@@ -113,7 +113,7 @@ HIT_ACTS: tuple[Act, ...] = (
         title="Approve a hit",
         proposes=frozenset({MANAGER}),
         approves=(Tier(10_000_000, MANAGER, 1),),
-        worth=hit_cents,
+        worth=_worth("hit.approve"),
         version=_version("hit.approve"),
         foresee=foresee,
         perform=performing(past.perform),
@@ -124,7 +124,7 @@ HIT_ACTS: tuple[Act, ...] = (
         title="Pay a hit",
         proposes=PIT | {CAGE},
         asks=payer,
-        worth=hit_cents,
+        worth=_worth("hit.pay"),
         version=_version("hit.pay"),
         foresee=foresee,
         perform=performing(past.perform),
@@ -135,7 +135,7 @@ HIT_ACTS: tuple[Act, ...] = (
         title="Reject a hit",
         proposes=frozenset({MANAGER}),
         approves=(Tier(0, CONTROLLER, 1),),
-        worth=hit_cents,
+        worth=_worth("hit.reject"),
         version=_version("hit.reject"),
         foresee=foresee,
         perform=performing(past.perform),
@@ -146,7 +146,7 @@ HIT_ACTS: tuple[Act, ...] = (
         title="Pay envy",
         proposes=PIT | {CAGE},
         asks=payer,
-        worth=_envy_cents,
+        worth=_worth("payout.pay"),
         version=_version("payout.pay"),
         foresee=foresee,
         perform=performing(past.perform),

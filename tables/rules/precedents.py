@@ -50,6 +50,11 @@ class Precedent:
         states |= {envy.name: envy.state for hit in self.hits for envy in hit.envy}
         return states.get(subject)
 
+    def cents(self) -> dict[str, int]:
+        """What each hit awards and each envy payout comes to, in whole cents, by name."""
+        found = {hit.name: hit.paid_cents for hit in self.hits}
+        return found | {envy.name: envy.cents for hit in self.hits for envy in hit.envy}
+
     def give(self, house: House) -> None:
         """Let a house know of it."""
         house.rounds[self.key] = self.round

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 from pytest_django import DjangoDbBlocker
 
 from accounting.rules.acts import ActRefused
 from devices.audit import verification
 from devices.audit.verification import Difference
+from tables.queries.days import tables_on
 from tables.settle import main
 from tests.services.fixtures import Databases
 from tests.services.house import (
@@ -142,6 +144,29 @@ def test_a_settled_round_is_voided_with_later_hits_between(busy_house: House) ->
     house.play(message("R-5"))
     assert refused(house, "round.void", f"{ALONE}/R-9") == "unknown_subject"
     verified(house)
+
+
+def test_a_voided_round_is_taken_off_the_day_on_which_it_is_voided(house: House) -> None:
+    house.play(royal("R-1"), royal("R-2", table=NEIGHBOUR))
+    house.act("round.void", f"{LINKED}/R-1", at=house.now)
+    house.act("round.void", f"{NEIGHBOUR}/R-2", at=house.now + timedelta(days=1))
+
+    def of(day: date, table: str) -> tuple[int, ...]:
+        cache.clear()
+        (row,) = tables_on(day, table=table)
+        return (
+            row.rounds, row.voids, row.handle_cents, row.pays_cents, row.jackpot_cents, row.envy_cents,
+            row.contributions_cents, row.win_cents,
+        )  # fmt: skip
+
+    played, after = date(2026, 11, 27), date(2026, 11, 28)
+    assert of(played, LINKED) == (1, 1, 0, 0, 0, 0, 0, 0)
+    assert of(after, LINKED) == (0, 0, 0, 0, 0, 0, 0, 0)
+    rounds, voids, *moved = of(played, NEIGHBOUR)
+    assert (rounds, voids) == (1, 0)
+    assert moved[0] > 0 and moved[1] > 0 and moved[2] > 0 and moved[3] > 0
+    rounds, voids, *undone = of(after, NEIGHBOUR)
+    assert (rounds, voids, undone) == (0, 1, [-cents for cents in moved])
 
 
 def test_a_round_that_was_released_is_voided_like_any_other(busy_house: House) -> None:
