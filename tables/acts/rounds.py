@@ -1,6 +1,7 @@
 """What people decide about rounds, held and settled (CONTRACT §7), declared to the office."""
 
 import json
+from hashlib import sha256
 from typing import Any
 
 from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
@@ -24,9 +25,10 @@ def _version_to_void(subject: str) -> str | None:
     if _is_held(subject):
         return _round_version(subject)
     found = past.standing(VOID_ROUND, subject)
-    return (
-        None if found is None else f"{found.sequence}:{','.join(str(found.standing(one)) for one in found.subjects())}"
-    )
+    if found is None:
+        return None
+    states = ",".join(str(found.standing(one)) for one in found.subjects())
+    return f"{found.round.outcome}:{sha256(f'{found.sequence}:{states}'.encode()).hexdigest()[:16]}"
 
 
 def _can_be_voided(subject: str) -> bool:
