@@ -40,7 +40,7 @@ class Watched(History):
         found = precedent(7, json.loads(json.dumps(decision.result)), meters, lock.put_in if lock else None)
         assert decision.round is not None
         assert found.round == with_zeros(decision.round, found)
-        assert found.hits == decision.hits
+        assert found.hits == list(decision.hits)
         envy = [each.name for hit in decision.hits for each in hit.envy]
         assert sorted(found.lines) == sorted(envy)
         for name, line in found.lines.items():
@@ -77,7 +77,7 @@ def test_a_meter_that_was_another_is_not_read_as_if_it_were_the_rounds() -> None
     before = dict(lines.house.links["aa"].meters)
     settlement: Any = lines.round("R-1", board=ROYAL)
     assert precedent(1, settlement, before).round.brought
-    moved = {"major": replace(before["major"], residual_millionths=before["major"].residual_millionths + 1)}
+    moved = {"major": before["major"]._replace(residual_millionths=before["major"].residual_millionths + 1)}
     with pytest.raises(ValueError, match="millionths came by the meters"):
         precedent(1, settlement, moved)
 
