@@ -314,13 +314,14 @@ DECIDED = """
     JOIN accounting_stream stream ON stream.id = document.stream_id
     WHERE (stream.code = %(stream)s AND %(subject)s IS NULL OR event.subject = %(subject)s
             OR stream.code = %(stream)s AND event.kind IN ('opened', 'table.install'))
-        AND event.kind NOT LIKE 'round%%'
+        AND (event.kind NOT LIKE 'round%%'
+            OR event.kind = 'round.void' AND position('"steps":'::bytea IN document.result) > 0)
     ORDER BY event.recorded_at DESC, document.stream_id, document.sequence DESC LIMIT %(limit)s
 """
 
 
 def decided_on(stream: str, *, subject: str | None = None, limit: int = 50) -> list[Decided]:
-    """The events of a stream that are neither rounds nor about one, newest first.
+    """The events of a stream that are neither rounds nor about a held one, newest first.
 
     With a subject, those about it on whatever stream, and what opened this one.
     """
@@ -370,6 +371,39 @@ def documented(stream_id: int, kinds: Sequence[str]) -> list[Documented]:
             Documented(sequence, kind, rules, at, bytes(cause), bytes(result))
             for sequence, kind, rules, at, cause, result in cursor.fetchall()
         ]
+
+
+ABOUT = """
+    SELECT event.sequence, event.kind, event.rules, event.recorded_at, document.cause, document.result
+    FROM accounting_event event
+    JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.stream_id = %s AND event.kind <> 'round' AND event.subject = ANY(%s) AND event.kind = ANY(%s)
+        AND event.sequence < %s
+    ORDER BY event.sequence
+"""
+
+
+def acts_about(stream_id: int, subjects: Sequence[str], kinds: Sequence[str], *, before: int) -> list[Documented]:
+    """The events of these kinds about these subjects before a sequence of their stream, in its order, with documents.
+
+    Each subject is one look-up by key.
+    """
+    return [
+        Documented(sequence, kind, rules, at, bytes(cause), bytes(result))
+        for sequence, kind, rules, at, cause, result in execute(ABOUT, [stream_id, list(subjects), list(kinds), before])
+    ]
+
+
+IS_ABOUT = """
+    SELECT EXISTS (SELECT FROM accounting_event WHERE stream_id = %s AND kind <> 'round' AND subject = %s AND kind = %s
+        AND sequence < %s)
+"""
+
+
+def is_about(stream_id: int, subject: str, kind: str, *, before: int) -> bool:
+    """Whether an event of this kind about this subject stands on a stream before a sequence; one look-up by key."""
+    ((found,),) = execute(IS_ABOUT, [stream_id, subject, kind, before])
+    return bool(found)
 
 
 def streams() -> list[tuple[int, str, int]]:

@@ -11,10 +11,11 @@ class DevicesConfig(AppConfig):
     verbose_name = "Devices"
 
     def ready(self) -> None:
-        """Tell live pages how settling is seen to be at work, and tables how a message is read that was kept."""
+        """Tell live pages how settling is seen to be at work, and tables how a kept message is read and found."""
         from devices import queries
         from jackpot.pulse import PULSE
         from tables.services.messages import MESSAGES
 
         PULSE.settled_at = queries.swept_at
         MESSAGES.read = queries.received
+        MESSAGES.find = queries.result_of

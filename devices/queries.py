@@ -32,15 +32,29 @@ def received(message_id: int) -> Received:
     return Received(kept[0], bytes(kept[1]), bytes(kept[2]), kept[3])
 
 
+RESULT = """
+    SELECT reference.message_id FROM devices_reference reference JOIN tables_table tabl ON tabl.id = reference.table_id
+    WHERE tabl.code = %s AND reference.reference = %s AND reference.kind = 'result'
+"""
+
+
+def result_of(table: str, reference: str) -> int | None:
+    """The message of a round's result by its table and reference; None where none was accepted."""
+    found = execute(RESULT, [table, reference])
+    return found[0][0] if found else None
+
+
 SHOW = """
     SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
-        round.sequence, round.outcome, round.settlement, hold.settlement, message.id, round.stream_id, round.counts_at,
+        round.sequence, CASE WHEN voided.sequence IS NULL THEN round.outcome ELSE 'void' END, round.settlement,
+        hold.settlement, message.id, round.stream_id, round.counts_at,
         document.cause
     FROM devices_reference reference
     JOIN devices_message message ON message.id = reference.message_id
     JOIN tables_table tabl ON tabl.id = reference.table_id
     LEFT JOIN tables_round round ON round.message_id = message.id
     LEFT JOIN tables_hold hold ON hold.message_id = message.id
+    LEFT JOIN tables_voidedround voided ON voided.stream_id = round.stream_id AND voided.sequence = round.sequence
     LEFT JOIN accounting_document document
         ON document.stream_id = round.stream_id AND document.sequence = round.sequence
     JOIN accounting_stream stream ON stream.id = coalesce(round.stream_id, message.stream_id)
@@ -49,7 +63,7 @@ SHOW = """
 
 @dataclass(frozen=True, slots=True)
 class RoundShown:
-    """A round wherever it stands: queued, held, settled or void.
+    """A round wherever it stands: queued, held, settled or void; one that people voided after it was settled is void too.
 
     `decided` is what people decided of a held one: the act, who asked and who agreed, why, and the corrected message.
     `sequence` and `counts_at`, the moment that it counts from, are None while it is queued or held.
@@ -169,9 +183,12 @@ def rounds_on(stream: str, *, after_sequence: int, limit: int) -> list[RoundShow
         cursor.execute(
             """
             SELECT message.reference, tabl.code, message.received_at, message.raw, stream.code,
-                round.sequence, round.outcome, round.settlement, NULL, message.id, round.stream_id, round.counts_at,
+                round.sequence, CASE WHEN voided.sequence IS NULL THEN round.outcome ELSE 'void' END,
+                round.settlement, NULL, message.id, round.stream_id, round.counts_at,
                 document.cause
             FROM tables_round round
+            LEFT JOIN tables_voidedround voided
+                ON voided.stream_id = round.stream_id AND voided.sequence = round.sequence
             LEFT JOIN accounting_document document
                 ON document.stream_id = round.stream_id AND document.sequence = round.sequence
             JOIN accounting_stream stream ON stream.id = round.stream_id

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from accounting.rules import parameters
-from jackpot import queries
+from jackpot import hit_queries, queries
 from jackpot.feeds import NUMBERED, invitation
 
 
@@ -71,6 +71,70 @@ class OneLink(APIView):
         return Response(found[0])
 
 
+class StepShown(serializers.Serializer[Any]):
+    """A step that a hit has taken."""
+
+    state = serializers.ChoiceField(choices=hit_queries.STATES)
+    at = serializers.DateTimeField()
+    by = serializers.CharField()
+    note = serializers.CharField()
+
+
+class HitShown(serializers.Serializer[Any]):
+    """An award of a share of a level, locked when it was detected; `order` is its number on its link."""
+
+    hit = serializers.CharField()
+    link = serializers.CharField()
+    level = serializers.CharField()
+    order = serializers.IntegerField()
+    table = serializers.CharField()
+    round = serializers.CharField()
+    seat = serializers.IntegerField()
+    hand = serializers.CharField()
+    share_ppm = serializers.IntegerField()
+    meter_before_cents = serializers.IntegerField()
+    paid_cents = serializers.IntegerField()
+    meter_after_cents = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=hit_queries.STATES)
+    steps = StepShown(many=True)
+    detected_at = serializers.DateTimeField()
+
+
+class HitPage(serializers.Serializer[Any]):
+    """Hits, newest first."""
+
+    items = HitShown(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class Hits(APIView):
+    """The hits of all links."""
+
+    @extend_schema(
+        parameters=[OpenApiParameter(name, str) for name in hit_queries.FILTERS] + [OpenApiParameter("limit", int)],
+        responses=HitPage,
+        operation_id="hits_list",
+    )
+    def get(self, request: Request) -> Response:
+        """A page of hits; `from` and `to` are gaming days or moments of detection."""
+        given = parameters.read(request.query_params.lists(), (*hit_queries.FILTERS, "limit"))
+        limit = given.whole("limit", least=1, most=hit_queries.MOST) or 100
+        found = hit_queries.page({name: text for name, text in given.given.items() if name != "limit"}, limit=limit)
+        return Response({"items": found.items, "next": found.next})
+
+
+class OneHit(APIView):
+    """One hit."""
+
+    @extend_schema(responses=HitShown)
+    def get(self, request: Request, hit: str) -> Response:
+        """A hit with its steps."""
+        found = hit_queries.hit_named(hit)
+        if found is None:
+            raise NotFound(f"no hit {hit}")
+        return Response(found)
+
+
 class EventStreamOnly(BaseContentNegotiation):
     """What a browser asks an event stream for is `text/event-stream`, whatever renderer documents it."""
 
@@ -102,6 +166,8 @@ class LinkStream(APIView):
 
 
 urlpatterns = [
+    path("hits", Hits.as_view(), name="api-hits"),
+    path("hits/<path:hit>", OneHit.as_view(), name="api-hit"),
     path("links", Links.as_view(), name="links"),
     path("links/<path:code>/stream", LinkStream.as_view(), name="link-stream"),
     path("links/<path:code>", OneLink.as_view(), name="link"),

@@ -8,7 +8,7 @@ from django.db import connection
 
 from accounting.queries import balance_series, last_act
 from accounting.rules.accounts import of_level
-from jackpot.models import Hit, Level, LevelTerms, Link, Meter, ProgressiveEdition
+from jackpot.models import Hit, HitStep, Level, LevelTerms, Link, Meter, ProgressiveEdition
 from jackpot.rules.hits import hit_name, hit_number
 
 
@@ -204,6 +204,22 @@ def last_hits(*, link: str | None = None, before: int | None = None, limit: int 
     ]
 
 
+def hit_detected(name: str) -> tuple[int, int] | None:
+    """The stream and the sequence that a hit of this very name was detected at; None where there is none."""
+    named = hit_number(name)
+    if named is None or hit_name(*named) != name:
+        return None
+    found = Hit.objects.filter(link__code=named[0], number=named[1])
+    return found.values_list("link__stream_id", "sequence").first()
+
+
+def hit_state(name: str) -> str | None:
+    """The last step of a hit as its rows show it; None where there is no hit of this name."""
+    named = hit_number(name)
+    steps = HitStep.objects.filter(hit__link__code=named[0], hit__number=named[1]) if named else None
+    return steps.order_by("-id").values_list("state", flat=True).first() if steps is not None else None
+
+
 def hit_by_reference(reference: str) -> Hit | None:
     """A hit by the link's code and its number, such as `ms-mg01-000007`."""
     named = hit_number(reference)
@@ -351,15 +367,27 @@ def level_owners() -> list[str]:
     return [f"{link}/{level}" for link, level in Level.objects.order_by("id").values_list("link__code", "code")]
 
 
+# A hit takes each step once, so a step whose act is there was compared with that; a void rejects the hits of its round.
 STRAY_STEP = """
     SELECT link.code, hit.number, step.state FROM jackpot_hitstep step
     JOIN jackpot_hit hit ON hit.id = step.hit_id JOIN jackpot_link link ON link.id = hit.link_id
     WHERE step.state <> 'detected' AND NOT EXISTS (
         SELECT FROM accounting_event event WHERE event.stream_id = link.stream_id AND event.kind <> 'round'
-            AND event.recorded_at = step.at AND event.kind LIKE 'hit.%%'
-            AND event.subject = link.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0'))
+            AND event.recorded_at = step.at
+            AND (event.subject = link.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0')
+                    AND event.kind = CASE step.state WHEN 'verified' THEN 'hit.verify' WHEN 'approved' THEN 'hit.approve'
+                        WHEN 'paid' THEN 'hit.pay' WHEN 'rejected' THEN 'hit.reject' END
+                OR event.subject = hit."table" || '/' || hit.round AND event.kind = 'round.void'
+                    AND step.state = 'rejected'))
     ORDER BY step.id LIMIT 1
 """
+
+
+def step_shown(name: str, state: str) -> tuple[datetime, str, str] | None:
+    """When a hit took a step, as its row shows it, by whom, and the note; None where it shows none."""
+    named = hit_number(name)
+    steps = HitStep.objects.filter(hit__link__code=named[0], hit__number=named[1], state=state) if named else None
+    return steps.values_list("at", "by", "note").first() if steps is not None else None
 
 
 def stray_step() -> tuple[str, str] | None:

@@ -13,7 +13,7 @@ HEAD = """# What `manage.py verify` finds
 
 Each of these was changed, added or removed with every guard of the database switched off, alone, in a house that had played; the
 second column is how `verify` names it, with the house's own numbers left out. The page is written by
-`python3 -m tests.verify_table` from the test that tries them all, `tests/services/test_verify.py`.
+`python3 -m tests.verify_table` from the tests that try them all, `test_verify.py` and `test_past_acts.py` in `tests/services`.
 
 What is on record is an event with its cause and its result, chained by hash. `verify` takes every event in its order, decides it
 again by the rules of its own edition, and compares the result byte for byte, then every row that follows from it; at the end what
@@ -28,10 +28,10 @@ of the same fact was changed (message and reference; hold and seal), not where b
 
 def page() -> str:
     """The page as it should be. Django is set up."""
-    from tests.services.tampering import TAMPERING
+    from tests.services.tampering import TAMPERING, TAMPERING_OF_ACTS
 
     rows = []
-    for what, (_, named) in TAMPERING.items():
+    for what, (_, named) in (TAMPERING | TAMPERING_OF_ACTS).items():
         for place in ("$held", "$waiting", "$first"):
             named = named.replace(place, "…")
         rows.append(f"| {what} | `{named.strip(' :').replace('|', ' ')}` |")

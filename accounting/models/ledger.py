@@ -54,6 +54,10 @@ class Event(models.Model):
         indexes = [
             # Among millions of rounds the few other events are found at once.
             models.Index(name="events_that_are_no_rounds", fields=["stream", "sequence"], condition=~Q(kind="round")),
+            # What became of one hit, payout or round is looked up by its name, however much else was decided.
+            models.Index(
+                name="events_about_a_subject", fields=["stream", "subject", "sequence"], condition=~Q(kind="round")
+            ),
         ]
         constraints = [
             models.CheckConstraint(name="an_event_is_numbered_from_the_opening", condition=Q(sequence__gte=0)),

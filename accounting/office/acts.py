@@ -74,7 +74,9 @@ class Act:
 
     `proposes` and `approves` are what the house begins with; how many must agree from which amount is data afterwards.
     `reasons`, where there are any, are the only ones that may be given. `amount` is what the tiers are measured by, in
-    cents of either sign, nothing where an act is about no amount.
+    cents of either sign, nothing where an act is about no amount; `worth` is the same of an act whose subject has it.
+    `asks` narrows `proposes` to the roles that may ask for this very payload: who pays from the cage is not who pays at a
+    table.
     `version` is the subject as it stands, as a short text that changes with it; None where there is no such subject.
     `foresee` says what would change and raises ActRefused where a rule is against it; it changes nothing.
     `possible` says whether it can be done to a subject as it stands at all; where it cannot it is not offered beside it.
@@ -91,6 +93,8 @@ class Act:
     reasons: tuple[str, ...] = ()
     evidence: bool = False
     amount: Callable[[dict[str, Any]], int] | None = None
+    worth: Callable[[str], int] | None = None
+    asks: Callable[[Mapping[str, Any]], frozenset[str]] | None = None
     version: Callable[[str], str | None]
     foresee: Callable[[Asked], Foreseen]
     perform: Callable[[Asked], Performed]
@@ -101,3 +105,13 @@ class Act:
     def name(self) -> str:
         """The act's name: `level.adjust`."""
         return self.shape.name
+
+    def cents(self, subject: str, payload: Mapping[str, Any]) -> int | None:
+        """What the tiers of this act are measured by, in cents of either sign; None where it is about no amount."""
+        if self.worth is not None:
+            return self.worth(subject)
+        return None if self.amount is None else self.amount(dict(payload))
+
+    def asked_by(self, payload: Mapping[str, Any]) -> frozenset[str]:
+        """The roles that may ask for this act with this payload."""
+        return self.proposes if self.asks is None else self.proposes & self.asks(payload)

@@ -33,6 +33,7 @@ HOUSE = frozenset(ROLES) - {SECURITY}
 SECTIONS = (
     Section("floor", "Floor", "f", "layout-dashboard", "floor", "Tables, meters and rounds as they happen", HOUSE),
     Section("jackpots", "Jackpots", "j", "diamond", "jackpots", "Links, their levels, meters and hits", HOUSE),
+    Section("hits", "Hits", "h", "clock", "hits", "Awards on their way to be paid: whose turn it is", HOUSE),
     Section("payouts", "Payouts", "p", "cash", "payout-search", "What was paid, and how each sum was reached", HOUSE),
     Section(
         "accounting", "Accounting", "a", "report-money", "accounting",

@@ -24,6 +24,7 @@ from accounting.statements import Row
 from devices import collector
 from devices.audit.findings import Counts, Difference, same
 from devices.audit.rows import Chunk, Recorded, hits_of
+from devices.audit.steps import compare_steps
 from devices.bodies import strict
 from jackpot.queries import award_row, next_hit_before
 from jackpot.rules.decision import Act, Decision, act_of
@@ -36,7 +37,7 @@ from tables.rules.door import InvalidJson
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.rules.opening import first_changes, first_movements
-from tables.services import terms
+from tables.services import precedents, terms
 from tables.services.recording import encode
 from tables.services.rounds import dated
 from tables.services.terms import StreamTerms
@@ -272,13 +273,18 @@ class _Replay:
         if event.message_id is not None:
             return self._decided_round(event, cause, payouts, hits)
         self.same("round, payouts and hits", ([], []), (payouts, hits))
-        decision = self._decided(act, event.rules)
-        encoded = encode(decision.result)
-        if encoded != event.result:
-            raise Difference(self.where, "result", encoded.decode(), event.result.decode(errors="replace"))
-        day = self.in_force.days.of(instant_nanoseconds(event.recorded_at))
-        self._day(event, day)
-        self.house.apply(decision)
+        stream_id, sequence = self.part.stream_id, event.sequence
+        with precedents.given(act, self.house, stream_id, before=sequence) as precedent:
+            decision = self._decided(act, event.rules)
+            encoded = encode(decision.result)
+            if encoded != event.result:
+                raise Difference(self.where, "result", encoded.decode(), event.result.decode(errors="replace"))
+            day = self.in_force.days.of(instant_nanoseconds(event.recorded_at))
+            self._day(event, day)
+            self.house.apply(decision)
+        if precedent is not None:
+            at = event.recorded_at
+            compare_steps(self.where, decision.steps, precedent, cause, stream_id=stream_id, sequence=sequence, at=at)
         return decision.movements
 
     def _decided(self, act: Act, edition: int) -> Decision:

@@ -16,8 +16,9 @@ from accounting.shell.templatetags.pages import money, share, words
 from devices import queries
 from devices.queries import RoundShown
 from jackpot import queries as jackpot_queries
+from jackpot.rules.hits import envy_name
 from tables.addresses import round_address
-from tables.queries import floor, payouts, set_up
+from tables.queries import ends, floor, payouts, set_up
 from tables.queries.set_up import PaytableShown
 from tables.rules.differences import changed, side_by_side
 from tables.rules.round_acts import unreleasable
@@ -79,6 +80,8 @@ def _worded(found: RoundShown) -> dict[str, Any]:
             line["payout"] = ids.get((seat["seat"], line["wager"], 0))
         for place, envy in enumerate(seat["envy"]):
             envy["payout"] = ids.get((seat["seat"], "envy", place))
+    for award in settlement["awards"]:
+        award["state"] = jackpot_queries.hit_state(award["hit"] or "")
     near = floor.neighbours(found.stream_id, found.sequence)
     transfers = transfers_of(found.stream_id, found.sequence)
     staked, paid = sum(seat["staked_cents"] for seat in seats), sum(seat["paid_cents"] for seat in seats)
@@ -87,6 +90,7 @@ def _worded(found: RoundShown) -> dict[str, Any]:
         "awards": settlement["awards"],
         "meters": settlement["meters"],
         "moved": {"staked_cents": staked, "paid_cents": paid, "house_cents": staked - paid},
+        "voided": _voided(found.stream_id, found.sequence),
         "transfers": transfers,
         "transferred_cents": sum(transfer["amount_cents"] for transfer in transfers),
         "event": queries.with_receipts([event_shown(found.stream_id, found.sequence)])[0],
@@ -113,6 +117,18 @@ def _held(found: RoundShown, seats: list[dict[str, Any]]) -> dict[str, Any]:
         "whole": [fault for fault in given if fault.seat is None],
         "unreleasable": unreleasable(dict.fromkeys(fault.reason for fault in given)),
     }
+
+
+def _voided(stream_id: int, sequence: int) -> dict[str, Any] | None:
+    """How a settled round was voided afterwards, with what that booked."""
+    found = ends.voided(stream_id, sequence)
+    if found is None:
+        return None
+    transfers = transfers_of(stream_id, found["event"])
+    documents = documents_of(stream_id, found["event"])
+    asked = json.loads(documents["cause"]) if documents else {}
+    total_cents = sum(transfer["amount_cents"] for transfer in transfers)
+    return found | {"transfers": transfers, "total_cents": total_cents, "proposal": asked.get("proposal")}
 
 
 def _decided(found: RoundShown) -> dict[str, Any] | None:
@@ -182,7 +198,7 @@ def payout_page(request: HttpRequest, payout_id: str) -> HttpResponse:
     payout, paytable, meter = found["payout"], found["paytable"], found["meter"]
     if meter:
         since = meter["since_last_hit"]
-        meter["opening_cents"] = meter["before_cents"] - since["contributed_cents"]
+        meter["opening_cents"] = meter["before_cents"] - since["contributed_cents"] - since["moved_cents"]
         meter["put_back_cents"] = sum(meter["seed"].values())
         meter["events"] = since["to_sequence"] - since["after_sequence"]
         meter["other_events"] = meter["events"] - since["rounds"]
@@ -194,6 +210,10 @@ def payout_page(request: HttpRequest, payout_id: str) -> HttpResponse:
         "address": round_address(payout["table"], payout["round"]),
         "total_cents": sum(transfer["amount_cents"] for transfer in found["ledger"]),
         "paytable": shown,
+        "envy_subjects": [
+            envy_name(payout["table"], payout["round"], payout["seat"], envy["from_seat"])
+            for envy in found["envy"] or []
+        ],
         "chosen": _row_of(found, shown, players) if shown else None,
         "players": players,
     }
@@ -244,7 +264,7 @@ ROUNDS_FOUND = 20
 def _exactly(asked: str) -> list[dict[str, str]]:
     found = []
     if (hit := jackpot_queries.hit_by_reference(asked)) is not None:
-        found.append(("hit", f"{asked}: {hit.round}", round_address(hit.table, hit.round)))
+        found.append(("hit", f"{asked}: {hit.round}", reverse("hit-page", args=[hit.reference])))
     if payouts.by_id(asked) is not None:
         found.append(("payout", asked, reverse("payout-page", args=[asked])))
     named = set(queries.rounds_named(asked))

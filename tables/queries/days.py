@@ -16,7 +16,11 @@ KEPT_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class TableDay:
-    """A table on a gaming day, in whole cents. Pays include returned stakes; jackpot awards are paid from their level."""
+    """A table on a gaming day, in whole cents. Pays include returned stakes; jackpot awards are paid from their level.
+
+    Of rounds that people voided on the day, whenever they were played, what they had moved is taken off again; `voids` are so
+    many.
+    """
 
     table: str
     game: str
@@ -27,6 +31,7 @@ class TableDay:
     jackpot_cents: int
     envy_cents: int
     contributions_cents: int
+    voids: int = 0
 
     @property
     def win_cents(self) -> int:
@@ -36,7 +41,8 @@ class TableDay:
 
 # By the index of each table's rounds; three hours of room on both sides, since the booked day decides.
 DAY = """
-    SELECT tabl.code, tabl.game, link.code, day.rounds, day.handle, day.pays, day.jackpot, day.envy, day.contributions
+    SELECT tabl.code, tabl.game, link.code, day.rounds, day.handle - undone.handle, day.pays - undone.pays,
+        day.jackpot - undone.jackpot, day.envy - undone.envy, day.contributions - undone.contributions, undone.voids
     FROM tables_table tabl
     LEFT JOIN jackpot_link link ON link.id = tabl.link_id
     CROSS JOIN (SELECT min(counts_at) AS first FROM tables_round
@@ -53,6 +59,23 @@ DAY = """
         WHERE round.table_id = tabl.id AND round.gaming_date = %(day)s
             AND round.counts_at >= least(%(began)s::timestamptz, late.first) AND round.counts_at <= %(ended)s
     ) day
+    CROSS JOIN LATERAL (
+        SELECT count(DISTINCT (voided.stream_id, voided.event)) AS voids,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE debit.kind = 'wagers'), 0) AS handle,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE credit.kind = 'fixed_pays'), 0) AS pays,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'rejection'
+                AND debit.kind = 'awards_payable' AND credit.kind = 'liability'), 0) AS jackpot,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE credit.kind = 'envy'), 0) AS envy,
+            coalesce(sum(moved.amount_cents * CASE WHEN credit.kind = 'contribution_expense' THEN 1 ELSE -1 END)
+                FILTER (WHERE 'contribution_expense' IN (credit.kind, debit.kind)), 0) AS contributions
+        FROM tables_voidedround voided
+        JOIN tables_round round ON round.stream_id = voided.stream_id AND round.sequence = voided.sequence
+        JOIN accounting_event event ON event.stream_id = voided.stream_id AND event.sequence = voided.event
+        LEFT JOIN accounting_transfer moved ON moved.stream_id = voided.stream_id AND moved.sequence = voided.event
+        LEFT JOIN accounting_account debit ON debit.id = moved.debit_id
+        LEFT JOIN accounting_account credit ON credit.id = moved.credit_id
+        WHERE round.table_id = tabl.id AND event.gaming_date = %(day)s
+    ) undone
     WHERE %(table)s::text IS NULL OR tabl.code = %(table)s
     ORDER BY tabl.code
 """

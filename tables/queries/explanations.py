@@ -172,6 +172,8 @@ def _meter(payout: Detail, award: dict[str, Any], settlement: dict[str, Any]) ->
     after = previous.sequence if previous else 0
     owner = f"{hit.link.code}/{hit.level.code}"
     contributed_cents, rounds, ran_over = contributed(payout.stream_id, owner, after=after, upto=payout.sequence)
+    # What is neither left by the hit before nor contributed since, people moved: an adjustment, a rejection, a void.
+    moved_cents = award["meter_before_cents"] - contributed_cents - previous.meter_after_cents if previous else 0
     return {
         "link": hit.link.code,
         "level": hit.level.code,
@@ -188,6 +190,7 @@ def _meter(payout: Detail, award: dict[str, Any], settlement: dict[str, Any]) ->
             "to_sequence": payout.sequence,
             "contributed_cents": contributed_cents,
             "rounds": rounds,
-            **({} if ran_over else _wagers(payout, award, settlement, previous)),
+            "moved_cents": moved_cents,
+            **({} if ran_over or moved_cents else _wagers(payout, award, settlement, previous)),
         },
     }

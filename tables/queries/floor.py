@@ -111,7 +111,9 @@ class RoundLine:
 
 # The newest few of every stream by key, then the newest of those: no order over all history is needed.
 SHOWN = """
-    SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference, round.outcome, round.counts_at,
+    SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference,
+        CASE WHEN EXISTS (SELECT FROM tables_voidedround voided WHERE voided.stream_id = round.stream_id
+            AND voided.sequence = round.sequence) THEN 'void' ELSE round.outcome END, round.counts_at,
         CASE WHEN round.dealt_at <> round.counts_at THEN to_json(round.dealt_at) #>> '{}' END, round.settlement
 """
 LAST_ROUNDS = (

@@ -24,18 +24,23 @@ COLUMNS = (
 )  # fmt: skip
 MOST = 1_000
 MANY_AT_ONCE = 2_000
-STATES = ("detected", "verified", "approved", "paid", "rejected")
+STATES = ("detected", "verified", "approved", "owed", "paid", "rejected", "cancelled", "void")
 
 
-# A fixed pay is paid at the table with the round. What a level or envy owes walks the steps of its hit.
+# A fixed pay is paid at the table with the round, and handed back where that was voided. What a level owes walks the steps
+# of its hit, which is the only one of its seat in a round; envy is owed until it is paid itself or cancelled.
 STATE = """
-    CASE WHEN payout.kind NOT IN ('level', 'envy') THEN 'paid' ELSE (
+    CASE payout.kind WHEN 'level' THEN (
         SELECT step.state FROM jackpot_hit hit
         JOIN jackpot_link won ON won.id = hit.link_id AND won.stream_id = payout.stream_id
         JOIN jackpot_hitstep step ON step.hit_id = hit.id
-        WHERE hit.sequence = payout.sequence AND hit.hand = payout.hand
-            AND (payout.kind = 'envy' AND hit.seat <> payout.seat OR payout.kind = 'level' AND hit.seat = payout.seat)
-        ORDER BY step.id DESC LIMIT 1) END
+        WHERE hit.sequence = payout.sequence AND hit.seat = payout.seat ORDER BY step.id DESC LIMIT 1)
+    WHEN 'envy' THEN coalesce((
+        SELECT ended.state FROM tables_envyend ended WHERE ended.stream_id = payout.stream_id
+            AND ended.sequence = payout.sequence AND ended.line = payout.line), 'owed')
+    ELSE CASE WHEN EXISTS (
+        SELECT FROM tables_voidedround voided WHERE voided.stream_id = payout.stream_id
+            AND voided.sequence = payout.sequence) THEN 'void' ELSE 'paid' END END
 """
 # Which payouts: of one table alone, so that it is planned in no time for the very values that are asked.
 FIND = """
@@ -50,23 +55,20 @@ BY_KEY = """
 """
 # What they are called, in the order they come in. The round is a look-up by key of its own, which no plan made while
 # the history was short can turn into reading all rounds.
-NAME = """
+NAME = f"""
     SELECT stream.code, (SELECT round.reference FROM tables_round round
             WHERE round.stream_id = payout.stream_id AND round.sequence = payout.sequence),
-        tabl.code, link.code, level.code, 'paid'
-    FROM unnest((SELECT %s::bigint[]), (SELECT %s::bigint[]), (SELECT %s::bigint[]), (SELECT %s::bigint[]),
-            (SELECT %s::smallint[]), (SELECT %s::text[]), (SELECT %s::text[]))
-        WITH ORDINALITY AS payout (stream_id, sequence, table_id, level_id, seat, hand, kind, place)
+        tabl.code, link.code, level.code, {STATE}
+    FROM unnest((SELECT %s::bigint[]), (SELECT %s::bigint[]), (SELECT %s::smallint[]), (SELECT %s::bigint[]),
+            (SELECT %s::bigint[]), (SELECT %s::smallint[]), (SELECT %s::text[]))
+        WITH ORDINALITY AS payout (stream_id, sequence, line, table_id, level_id, seat, kind, place)
     JOIN accounting_stream stream ON stream.id = payout.stream_id
     JOIN tables_table tabl ON tabl.id = payout.table_id
     LEFT JOIN jackpot_level level ON level.id = payout.level_id
     LEFT JOIN jackpot_link link ON link.id = level.link_id
     ORDER BY payout.place
 """
-NAME_OWED = NAME.replace("'paid'", STATE)  # hits and their steps are looked into only where something is owed
-OWED = {"level", "envy"}
-NAMED = (0, 1, 3, 4, 5, 6, 7)  # the columns of FIND that NAME takes
-KIND = 7
+NAMED = (0, 1, 2, 3, 4, 5, 7)  # the columns of FIND that NAME takes
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +190,7 @@ def _named(rows: list[Row]) -> list[dict[str, Any]]:
     if not rows:
         return []
     columns = list(zip(*rows, strict=True))
-    owed = not OWED.isdisjoint(columns[KIND])
-    names = execute(NAME_OWED if owed else NAME, [list(columns[number]) for number in NAMED])
+    names = execute(NAME, [list(columns[number]) for number in NAMED])
     return [_shown(row, name) for row, name in zip(rows, names, strict=True)]
 
 
@@ -265,10 +266,19 @@ def _kind(given: Parameters, name: str) -> Clause:
     return "payout.kind = %s", (given.choice(name, Payout.Kind.values),)
 
 
+# Said first, for the index of what is owed by a level or for envy, or of the rounds that were voided.
+WALKS = "payout.kind IN ('level', 'envy')"
+IN_STATE = {
+    "paid": "true",
+    "void": """payout.kind NOT IN ('level', 'envy')
+        AND (payout.stream_id, payout.sequence) IN (SELECT stream_id, sequence FROM tables_voidedround)""",
+}
+
+
 def _state(given: Parameters, name: str) -> Clause:
-    # What is not paid with the round is owed by a level or for envy: said first, for the index of those.
     state = given.choice(name, STATES)
-    return f"(%s = 'paid' OR payout.kind IN ('level', 'envy')) AND {STATE} = %s", (state, state)
+    assert state is not None, "asked for only where it was given"
+    return f"{IN_STATE.get(state, WALKS)} AND {STATE} = %s", (state,)
 
 
 def _began(day: date, zone: ZoneInfo) -> datetime:

@@ -26,6 +26,12 @@ PAYOUTS = """
     SELECT sequence, line, seat, kind, wager, hand, level_id, cents, table_id, dealt_at, counts_at, gaming_date FROM tables_payout
     WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
 """
+SETTLED = "SELECT stream_id, sequence FROM tables_round WHERE message_id = %s"
+SETTLEMENT = """
+    SELECT round.settlement, event.result_digest FROM tables_round round
+    JOIN accounting_event event ON event.stream_id = round.stream_id AND event.sequence = round.sequence
+    WHERE round.stream_id = %s AND round.sequence = %s
+"""
 HELD_FOR = "SELECT reasons FROM tables_hold WHERE message_id = %s"
 # Compared with the stream as it stands in the same statement: a service that goes on settling is not in the way.
 # Two searches, before the first event and after the last: with OR it would be a walk through all between.
@@ -73,6 +79,20 @@ def head_and_result(stream_id: int, sequence: int) -> tuple[bytes, bytes | None]
     """The hash of an event and its result, a round's settlement or an act's document; nothing where there is no event."""
     found = execute(BEFORE, [stream_id, sequence])
     return found[0] if found else (b"", None)
+
+
+def round_settled(message_id: int) -> tuple[int, int] | None:
+    """The stream and the sequence that a message's round was settled or voided at; None where it was not."""
+    found = execute(SETTLED, [message_id])
+    return (found[0][0], found[0][1]) if found else None
+
+
+def settlement_at(stream_id: int, sequence: int) -> tuple[bytes, bytes]:
+    """The settlement of a round's event as it is kept, and its digest as the event has it. LookupError where none is."""
+    found = execute(SETTLEMENT, [stream_id, sequence])
+    if not found:
+        raise LookupError(f"there is no round at sequence {sequence}")
+    return bytes(found[0][0]), bytes(found[0][1])
 
 
 def payouts_between(stream_id: int, first: int, last: int) -> list[Row]:

@@ -119,7 +119,7 @@ def _decided(
     if link is not None and settlement["awards"]:
         for number, award in enumerate(settlement["awards"], house.links[link].next_hit):
             award["hit"] = hit_name(link, number)
-        hits_ = _hits(settlement, link)
+        hits_ = hits_of(settlement, link)
     posting = books.posting(settlement, base_wagers=game.base, contributions=settled.movements, link=link)
     return RoundDecision(
         settled.outcome,
@@ -171,7 +171,7 @@ def _both(lock: Brought | None, result: Brought) -> Brought:
     return Brought(*(one + other for one, other in zip(lock, result, strict=True)))
 
 
-def _hits(settlement: Settlement, link: str) -> list[HitState]:
+def hits_of(settlement: Settlement, link: str) -> list[HitState]:
     """The hits of a round with the envy that each earned its neighbours."""
     table, round_ = settlement["table"], settlement["round"]
     found: dict[int, HitState] = {}

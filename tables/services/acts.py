@@ -18,7 +18,8 @@ from tables.rules.deciding import RoundDecision, decide
 from tables.rules.house import HELD as HELD_STILL
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
-from tables.services import recording, terms
+from tables.rules.precedents import OF_THE_PAST, VOID_ROUND
+from tables.services import past, recording, terms
 from tables.services.messages import MESSAGES
 from tables.services.recording import Booking, Incoming, Moments, decode, encode
 from tables.services.rounds import dated
@@ -82,8 +83,20 @@ def stream_of(act: Act) -> int:
     return stream_id
 
 
+def is_of_the_past(act: Act) -> bool:
+    """Whether an act is about something that a settled round left; the void of a round that was never held is."""
+    return act.act in OF_THE_PAST and not (act.act == VOID_ROUND and is_held(act.subject))
+
+
+def is_held(subject: str) -> bool:
+    """Whether a round was held and nothing has become of it since."""
+    return standing(subject) == HELD_STILL
+
+
 def foresee(act: Act, *, at: datetime) -> Decision:
     """What an act would come to as its stream stands, without recording it. Raises ActRefused."""
+    if is_of_the_past(act):
+        return past.foresee(act, at=at).decision
     stream = ledger.stream(stream_of(act))
     book = recording.on_stream(stream, at=at)
     if act.act in ROUND_ACTS:
@@ -119,6 +132,8 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
 
     `more` is kept with its cause: who asked, who approved, why. Raises ActRefused where it cannot be done.
     """
+    if is_of_the_past(act):
+        return past.perform(act, at=at, **more)
     stream = ledger.lock_stream(stream_of(act))
     if act.act in ROUND_ACTS:
         return stream.code, _decide_round(stream, act, at=at, **more)

@@ -22,7 +22,7 @@ from tables.models import Hold
 from tables.rules.deciding import RoundDecision, decide
 from tables.rules.house import House
 from tables.rules.message import RoundMessage
-from tables.services import terms
+from tables.services import ends, precedents, terms
 from tables.services.seals import seal
 from tables.services.terms import StreamTerms
 
@@ -220,12 +220,16 @@ def record(stream: "Stream", act: Act, *, at: datetime, **more: Any) -> tuple[in
     gaming day on which it is recorded.
     """
     book = on_stream(stream, at=at)
-    decision = decide(act, book.house)
-    booking = Booking(*ledger.booked_on(ledger.day_of(at)))
-    sequence = book.act(act, encode(cause_of(act, **more)), decision, booking)
+    cause = cause_of(act, **more)
+    with precedents.given(act, book.house, stream.pk, before=stream.next_sequence) as precedent:
+        decision = decide(act, book.house)
+        booking = Booking(*ledger.booked_on(ledger.day_of(at)))
+        sequence = book.act(act, encode(cause), decision, booking)
     with Copying() as copying:
         book.send(copying)
     book.close()
+    if precedent is not None:
+        ends.show(decision.steps, precedent, cause, stream_id=stream.pk, sequence=sequence, at=at)
     stream.next_sequence, stream.head = book.journal.next_sequence, book.journal.head
     if decision.changes:
         ledger.terms_changed(stream.pk)

@@ -99,15 +99,15 @@ def test_kinds_and_levels(api: Api, played: dict[str, Message]) -> None:
 
     assert kinds("royal") == {
         (3, "base", None, None, "paid"), (3, "level", "ms-mg01", "major", "detected"),
-        (1, "envy", None, None, "detected"),
+        (1, "envy", None, None, "owed"),
     }  # fmt: skip
     assert kinds("twin") == {
         (6, "base", None, None, "paid"), (2, "base", None, None, "paid"),
         (6, "level", "twin", "grand", "detected"), (2, "level", "twin", "grand", "detected"),
-        (2, "envy", None, None, "detected"), (4, "envy", None, None, "detected"), (6, "envy", None, None, "detected"),
+        (2, "envy", None, None, "owed"), (4, "envy", None, None, "owed"), (6, "envy", None, None, "owed"),
     }  # fmt: skip
     assert kinds("quads") == {
-        (1, "base", None, None, "paid"), (1, "level", "twin", "minor", "detected"), (2, "envy", None, None, "detected"),
+        (1, "base", None, None, "paid"), (1, "level", "twin", "minor", "detected"), (2, "envy", None, None, "owed"),
     }  # fmt: skip
     assert kinds("bonus") == {
         (1, "bonus", None, None, "paid"), (2, "bonus", None, None, "paid"), (1, "cover_all", None, None, "paid"),
@@ -142,6 +142,7 @@ def filters(played: dict[str, Message]) -> list[tuple[dict[str, Any], Match]]:
         ({"min_cents": 100_000, "max_cents": 100_000}, lambda p: p["cents"] == 100_000),
         ({"state": "paid"}, lambda p: p["state"] == "paid"),
         ({"state": "detected"}, lambda p: p["state"] == "detected"),
+        ({"state": "owed"}, lambda p: p["state"] == "owed"),
         ({"state": "rejected"}, lambda p: False),
         ({"slip": "1"}, lambda p: False),
         ({"from": dealt}, lambda p: datetime.fromisoformat(p["dealt_at"]) >= at),

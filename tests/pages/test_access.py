@@ -25,6 +25,8 @@ PAGES: dict[str, set[str | None]] = {
     "/clock": {*ROLES, None},
     "/jackpots/": HOUSE,
     "/jackpots/ms-mg01/": HOUSE,
+    "/hits/": HOUSE,
+    "/hits/ms-mg01-000001/": HOUSE,
     "/payouts/": HOUSE,
     "/payouts/ms-mg01-1-1/": HOUSE,
     "/accounting/": {ACCOUNTING, CONTROLLER, AUDITOR},

@@ -300,7 +300,7 @@ def test_a_chart_ends_at_what_the_meter_shows(auditor: Client) -> None:
         ("r-1", "/rounds/MS-101/r-1"),
         ("MS-101/r-1", "/rounds/MS-101/r-1"),
         ("queued", "/rounds/MS-101/queued"),
-        ("ms-mg01-000002", "/rounds/MS-101/r-1"),
+        ("ms-mg01-000002", "/hits/ms-mg01-000002/"),
         ("ms-mg01-1-1", "/payouts/ms-mg01-1-1/"),
         ("ms-mg01", "/jackpots/ms-mg01/"),
         (TWIN, f"/floor/tables/{TWIN}/"),
@@ -382,7 +382,7 @@ def test_a_seat_that_lost_and_was_paid_by_a_bonus_says_both(house: House, signed
 @pytest.mark.parametrize(
     ("asked", "address"),
     [
-        ("R-1", "/rounds/MS-101/r-1"), ("MS-MG01-000002", "/rounds/MS-101/r-1"), ("tw-201", "/floor/tables/TW-201/"),
+        ("R-1", "/rounds/MS-101/r-1"), ("MS-MG01-000002", "/hits/ms-mg01-000002/"), ("tw-201", "/floor/tables/TW-201/"),
         ("Twin Prizes", "/jackpots/twin/"), ("twin pri", "/jackpots/twin/"), ("MS-102", "/floor/tables/MS-102/"),
         ("000123", "/rounds/MS-102/MS-102-20261127-000123"), ("ms-102 123", "/rounds/MS-102/MS-102-20261127-000123"),
         ("102/0123", "/rounds/MS-102/MS-102-20261127-000123"),

@@ -10,6 +10,7 @@ from django.test import Client
 
 from accounting.rules.roles import AUDITOR, CAGE, MANAGER, SUPERVISOR
 from tests.pages.conftest import SignedIn, text_of
+from tests.pages.test_decided import offered
 from tests.services.house import LINKED, House, message, run, seat
 
 
@@ -178,7 +179,16 @@ def test_a_round_is_decided_once(held: House, signed_in: SignedIn) -> None:
     supervisor, manager = signed_in(SUPERVISOR), signed_in(MANAGER)
     _, first = post(supervisor, "proposals", proposal("round.release", "miscounted"))
     post(manager, f"proposals/{first['id']}/approvals", {})
+    for act in ("round.release", "round.correct"):
+        more = {"message": posted(supervisor, "miscounted")} if act == "round.correct" else {}
+        status, again = post(supervisor, "proposals", proposal(act, "miscounted", **more))
+        assert (status, again["code"]) == (422, "wrong_state")
+    page = f"/rounds/{LINKED}/miscounted"
+    assert offered(supervisor, page) == {("round.void", f"{LINKED}/miscounted")}, (
+        "settled, all that is left is its void"
+    )
+    _, undone = post(supervisor, "proposals", proposal("round.void", "miscounted"))
+    post(manager, f"proposals/{undone['id']}/approvals", {})
     status, again = post(supervisor, "proposals", proposal("round.void", "miscounted"))
     assert (status, again["code"]) == (422, "wrong_state")
-    body = supervisor.get(f"/rounds/{LINKED}/miscounted").content.decode()
-    assert "/decisions/new/" not in body, "nothing is offered any more"
+    assert offered(supervisor, page) == set(), "nothing is offered any more"

@@ -26,6 +26,10 @@ TOGETHER = {
         "STRAY_STEP": "steps of hits against events, an anti-join",
     },
     "tables/queries/days.py": {"DAY": "a table's day with its movements, one pass"},
+    "tables/queries/ends.py": {
+        "STRAY_END": "ends of envy payouts and rounds against the steps of their acts",
+        "OWED": "envy that is owed, with the event that it has been owed since",
+    },
     "tables/queries/explanations.py": {"DETAIL": "a payout with the settlement and terms of its round"},
     "tables/queries/floor.py": {
         "TABLES": "the floor page, every few seconds for everybody who watches",
@@ -40,11 +44,13 @@ TOGETHER = {
     },
     "tables/queries/record.py": {
         "CORRECTED": "rounds that people corrected, with the act's document",
+        "SETTLEMENT": "a round's settlement with the digest that its event has of it",
         "BEFORE": "the head and result that a range of a replay begins from",
         "BEYOND": "rows after a stream's last event, as the stream stands in the same statement",
         "NOWHERE": "rows of no stream, an anti-join",
     },
     "devices/queries.py": {
+        "RESULT": "the message of a round, one look by key",
         "SHOW": "a round wherever it stands",
         "RECEIPTS": "what the hashes of a page of rounds say of their messages",
         "NAMED": "rounds of one reference, one look by key a table",

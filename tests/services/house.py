@@ -283,7 +283,7 @@ class House:
     def act(self, name: str, subject: str, *, at: datetime | None = None, **payload: Any) -> tuple[str, int]:
         """Have an act performed as the office would, with nobody to ask; its stream and sequence."""
         now = at or self.now
-        app = jackpot_acts if name.startswith(("level.", "link.", "hit.")) else table_acts
+        app = jackpot_acts if name.startswith(("level.", "link.")) else table_acts
         with transaction.atomic():
             return app.perform(Act(name, subject, now.isoformat(), payload), at=now, by="tester")
 

@@ -463,3 +463,75 @@ TAMPERING = {
         "sequence 5 (MS-102/R-6): table and reference of the message:",
     ),
 }  # fmt: skip
+
+# The same in a house where a hit was verified and approved, one envy payout paid, another hit rejected and a settled round
+# voided (`test_past_acts`); each of these changes a row that shows what an act made.
+TAMPERING_OF_ACTS = {
+    "who took a step of a hit": (
+        "UPDATE jackpot_hitstep SET by = 'nobody' WHERE state = 'verified'",
+        "stream ms-mg01, sequence 4 (ms-mg01-000001): step of hit ms-mg01-000001: verified:",
+    ),
+    "the note to a step of a hit": (
+        "UPDATE jackpot_hitstep SET note = 'nothing' WHERE state = 'approved'",
+        "stream ms-mg01, sequence 5 (ms-mg01-000001): step of hit ms-mg01-000001: approved:",
+    ),
+    "when a hit was verified": (
+        "UPDATE jackpot_hitstep SET at = at + interval '1 second' WHERE state = 'verified'",
+        "stream ms-mg01, sequence 4 (ms-mg01-000001): step of hit ms-mg01-000001: verified:",
+    ),
+    "a step of a hit taken out": (
+        "DELETE FROM jackpot_hitstep WHERE state = 'rejected'",
+        "stream ms-mg01, sequence 7 (ms-mg01-000002): step of hit ms-mg01-000002: rejected:",
+    ),
+    "an approval that became a payment": (
+        "UPDATE jackpot_hitstep SET state = 'paid' WHERE state = 'approved'",
+        "stream ms-mg01, sequence 5 (ms-mg01-000001): step of hit ms-mg01-000001: approved:",
+    ),
+    "a payment of a hit that nobody made": (
+        "INSERT INTO jackpot_hitstep (state, at, by, note, hit_id) SELECT 'paid', at, 'me', '', hit_id"
+        " FROM jackpot_hitstep WHERE state = 'approved'",
+        "hit ms-mg01-000001: steps:",
+    ),
+    "an envy payout that is cancelled and was paid": (
+        "UPDATE tables_envyend SET state = 'cancelled' WHERE state = 'paid'",
+        "stream ms-mg01, sequence 6 (MS-101/R-1/4/6): end of envy payout MS-101/R-1/4/6:",
+    ),
+    "the payment of envy taken out": (
+        "DELETE FROM tables_envyend WHERE state = 'paid'",
+        "stream ms-mg01, sequence 6 (MS-101/R-1/4/6): end of envy payout MS-101/R-1/4/6:",
+    ),
+    "a payment of envy that nobody made": (
+        "INSERT INTO tables_envyend (stream_id, sequence, line, state, event, at, by, note)"
+        " SELECT payout.stream_id, payout.sequence, payout.line, 'paid', 6, payout.counts_at, 'me', '' FROM tables_payout payout"
+        " WHERE payout.kind = 'envy' AND NOT EXISTS (SELECT FROM tables_envyend ended"
+        " WHERE ended.stream_id = payout.stream_id AND ended.sequence = payout.sequence AND ended.line = payout.line)"
+        " LIMIT 1",
+        "stream ms-mg01, sequence 6: ends of envy payouts:",
+    ),
+    "the void of a round taken out": (
+        "DELETE FROM tables_voidedround",
+        "stream ms-mg01, sequence 8 (MS-101/R-2): void of round MS-101/R-2:",
+    ),
+    "who voided a round": (
+        "UPDATE tables_voidedround SET by = 'nobody'",
+        "stream ms-mg01, sequence 8 (MS-101/R-2): void of round MS-101/R-2:",
+    ),
+    "a void of a round that nobody decided": (
+        "INSERT INTO tables_voidedround (stream_id, sequence, event, at, by, note)"
+        " SELECT stream_id, 3, event, at, by, note FROM tables_voidedround",
+        "stream ms-mg01, sequence 8: voids of rounds:",
+    ),
+    "the cause of an act": (
+        "UPDATE accounting_document SET cause = replace(convert_from(cause, 'UTF8'), 'surveillance', 'cards')::bytea"
+        " WHERE sequence = 4",
+        "stream ms-mg01, sequence 4 (ms-mg01-000001): digest of the cause in the event:",
+    ),
+    "where the hit of an act was detected": (
+        "UPDATE jackpot_hit SET sequence = 2 WHERE number = 1",
+        "stream ms-mg01, sequence 1 (MS-101/R-1): number of hits:",
+    ),
+    "what an act booked": (
+        "UPDATE accounting_transfer SET amount_cents = amount_cents + 1 WHERE sequence = 7 AND line = 1",
+        "stream ms-mg01, sequence 7 (ms-mg01-000002): ledger transfers:",
+    ),
+}  # fmt: skip

@@ -29,10 +29,12 @@ APPEND_ONLY = (
     "office_proposal",
     "office_tier",
     "office_tieredition",
+    "tables_envyend",
     "tables_hold",
     "tables_payout",
     "tables_round",
     "tables_tablepaytable",
+    "tables_voidedround",
     "tables_wageredition",
 )
 
@@ -46,6 +48,8 @@ def played(house: House) -> House:
         message("R-3", seat(1, "As As"), table=ALONE),
         message("R-4", dealt_at="2031-01-01T00:00:00Z"),
     )
+    house.act("payout.pay", "MS-101/R-1/1/3", method="cage")
+    house.act("round.void", f"{TWIN}/R-2")
     decided(house)
     run("SET CONSTRAINTS ALL IMMEDIATE")  # pending checks would refuse a TRUNCATE or ALTER before our trigger does
     return house

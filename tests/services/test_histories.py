@@ -115,6 +115,35 @@ def test_play_goes_on_in_it(past: dict[tuple[str, int], bytes]) -> None:
     auditor.everything_agrees()
 
 
+def test_its_hits_and_settled_rounds_are_decided_about(past: dict[tuple[str, int], bytes]) -> None:
+    """What an older edition settled is read back from its settlements: the first round of a stream, some in between, hits."""
+    house = House(now=value("SELECT max(recorded_at) FROM accounting_event") + timedelta(hours=1))
+    hits = [hit for (hit,) in rows(
+        "SELECT link.code || '-' || lpad(hit.number::text, 6, '0') FROM jackpot_hit hit"
+        " JOIN jackpot_link link ON link.id = hit.link_id ORDER BY hit.id LIMIT 3"
+    )]  # fmt: skip
+    assert len(hits) == 3
+    for hit in hits:
+        house.act("hit.verify", hit)
+    house.act("hit.approve", hits[0])
+    house.act("hit.pay", hits[0], method="cage")
+    house.act("hit.reject", hits[1])
+    settled = rows("""
+        SELECT tabl.code || '/' || round.reference FROM (
+            SELECT *, row_number() OVER (PARTITION BY stream_id ORDER BY sequence) AS place FROM tables_round
+            WHERE outcome = 'settled'
+        ) round JOIN tables_table tabl ON tabl.id = round.table_id
+        WHERE place IN (1, 2, 50) OR EXISTS (SELECT FROM jackpot_hit hit JOIN jackpot_link link ON link.id = hit.link_id
+            WHERE link.stream_id = round.stream_id AND hit.sequence = round.sequence AND hit.number > 3)
+        ORDER BY round.stream_id, round.sequence LIMIT 20
+    """)
+    for (subject,) in settled:
+        house.act("round.void", subject)
+    verify()
+    kept = recorded()
+    assert {key: kept[key] for key in past} == past
+
+
 def test_a_change_of_the_past_is_found_in_it_too(past: dict[tuple[str, int], bytes]) -> None:
     tamper(
         "UPDATE tables_tableterms SET minimum_cents = minimum_cents + 1 WHERE id = (SELECT min(id) FROM tables_tableterms)"

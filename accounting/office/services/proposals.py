@@ -48,6 +48,8 @@ def judge(body: object, *, by: Person, at: datetime) -> Judged:
         raise NotYours(f"{act.title} is proposed by {', '.join(sorted(act.proposes))}")
     subject = asking.subject_of(body)
     payload = act.shape.read(body.get("payload", {}))
+    if (asked_by := act.asked_by(payload)).isdisjoint(by.roles):
+        raise NotYours(f"{act.title}, asked for like this, is proposed by {', '.join(sorted(asked_by))}")
     asking.kept(payload)
     reason = asking.reason_of(body, act.reasons)
     evidence = asking.evidence_of(body, required=act.evidence)
@@ -69,7 +71,7 @@ def propose(body: object, *, by: Person, at: datetime) -> Proposal:
     judged = judge(body, by=by, at=at)
     act, asked, evidence = judged.act, judged.asked, judged.evidence
     edition = edition_in_force(act, at=at)
-    amount_cents = act.amount(dict(asked.payload)) if act.amount else None
+    amount_cents = act.cents(asked.subject, asked.payload)
     needs = needs_for(edition.tiers.all(), amount_cents or 0)
     proposal = Proposal.objects.create(
         act=act.name, kind=act.shape.subject, subject=asked.subject, payload=canonical(asked.payload),

@@ -169,3 +169,17 @@ def new_edition(**changes: Any) -> jackpot.ProgressiveEdition:
         "code": "other", "wager_cents": 100, "definition": {}, "digest": DIGEST, "published_at": OPENED,
     }  # fmt: skip
     return jackpot.ProgressiveEdition.objects.create(**values | changes)
+
+
+def new_voided_round(**changes: Any) -> tables.VoidedRound:
+    """Of R-1, by the event that it was itself: nothing says which kind of event voids."""
+    values: dict[str, Any] = {"stream": the_stream(), "sequence": 1, "event": 1, "at": RECEIVED, "by": "ada"}
+    return tables.VoidedRound.objects.create(**values | changes)
+
+
+def new_envy_end(**changes: Any) -> tables.EnvyEnd:
+    """Of the first payout of R-1, likewise."""
+    values: dict[str, Any] = {
+        "stream": the_stream(), "sequence": 1, "line": 1, "state": "paid", "event": 1, "at": RECEIVED, "by": "ada",
+    }  # fmt: skip
+    return tables.EnvyEnd.objects.create(**values | changes)

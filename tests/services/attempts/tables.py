@@ -8,12 +8,14 @@ from jackpot import models as jackpot
 from tables import models as tables
 from tests.services.attempts.rows import (
     against,
+    new_envy_end,
     new_hold,
     new_payout,
     new_paytable,
     new_round,
     new_table,
     new_table_terms,
+    new_voided_round,
     the_link,
     the_table,
 )
@@ -22,6 +24,7 @@ from tests.services.house import (
     LINKED,
     House,
     message,
+    royal,
     run,
 )
 
@@ -221,3 +224,33 @@ def _payout_without_round(house: House) -> object:
 @against("a_payout_is_from_a_level")
 def _payout_from_no_level(house: House) -> object:
     return new_payout(level_id=999_999)
+
+
+@against("a_round_that_is_voided_is_there")
+def _void_of_a_round_that_never_was(house: House) -> object:
+    house.play(royal("R-1"))
+    return new_voided_round(sequence=0)
+
+
+@against("a_round_is_voided_by_an_event")
+def _void_by_nothing(house: House) -> object:
+    house.play(royal("R-1"))
+    return new_voided_round(event=4711)
+
+
+@against("owed_envy_is_paid_or_cancelled")
+def _envy_that_is_lost(house: House) -> object:
+    house.play(royal("R-1"))
+    return new_envy_end(state="lost")
+
+
+@against("envy_that_ends_was_a_payout")
+def _end_of_no_payout(house: House) -> object:
+    house.play(royal("R-1"))
+    return new_envy_end(line=99)
+
+
+@against("envy_ends_by_an_event")
+def _envy_that_ends_by_nothing(house: House) -> object:
+    house.play(royal("R-1"))
+    return new_envy_end(event=4711)

@@ -1,0 +1,155 @@
+"""What people decide about hits and the envy that they earned (CONTRACT §7, SPEC §6.7), declared to the office.
+
+A hit is looked into by the pit, approved by a manager, a large one by two, and handed over by the cage or at the table. Only the
+cage pays from the cage and only the pit from a table's chips. A rejection moves the meter: the books agree to it.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
+from accounting.rules.roles import CAGE, CONTROLLER, MANAGER, SUPERVISOR
+from accounting.shell.templatetags.pages import money, words
+from jackpot.acts.asked import act_asked, performing
+from jackpot.queries import hit_state
+from jackpot.rules import hits
+from jackpot.rules.hits import APPROVED, CHECKS, DETECTED, OWED, VERIFIED
+from tables.rules import payouts
+from tables.services import past
+
+PIT = frozenset({SUPERVISOR, MANAGER})
+
+
+def _in(*states: str) -> Callable[[str], bool]:
+    return lambda hit: hit_state(hit) in states
+
+
+def _version(act: str) -> Callable[[str], str | None]:
+    """How the hit, payout or round stands by its events: what changes with every step."""
+
+    def version(subject: str) -> str | None:
+        found = past.standing(act, subject)
+        return None if found is None else found.standing(subject)
+
+    return version
+
+
+def payer(payload: Mapping[str, Any]) -> frozenset[str]:
+    """Who hands money over: the cage its own, the pit the table's chips."""
+    return frozenset({CAGE}) if payload["method"] == "cage" else PIT
+
+
+def foresee(asked: Asked) -> Foreseen:
+    """What becomes of the hit, of what hangs on it, of the meters, and what is booked."""
+    found = past.foresee(act_asked(asked), at=asked.at)
+    return Foreseen(tuple(rows(found)), _not_checked(asked))
+
+
+def _not_checked(asked: Asked) -> str:
+    if asked.act != "hit.verify":
+        return ""
+    left = [words(check) for check in CHECKS if check not in asked.payload.get("checks", ())]
+    return f"Not checked: {', '.join(left)}." if left else "Cards, seat, wager sensor and surveillance were looked at."
+
+
+def rows(found: past.Foreseen) -> list[Change]:
+    """An act of the past in rows: its steps, the meters that move, the entries that it books."""
+    precedent, cents = found.precedent, found.precedent.cents()
+    said = [
+        Change("Round", "settled", step["state"])
+        if step["what"] == "round"
+        else Change(
+            f"{'Hit' if step['what'] == 'hit' else 'Envy payout'} {step['name']}, {money(cents[step['name']])}",
+            precedent.standing(step["name"]) or "",
+            step["state"],
+        )
+        for step in found.decision.steps
+    ]
+    for row in found.decision.result["meters"]:
+        level = f"{row['link']}/{row['level']}"
+        said += [
+            Change(f"{part} {level}", money(was), money(now))
+            for part, was, now in (
+                ("Meter", row["before_cents"], row["after_cents"]),
+                ("Reserve", row["reserve_before_cents"], row["reserve_cents"]),
+                ("Overflow", row["overflow_before_cents"], row["overflow_cents"]),
+            )
+            if was != now
+        ]
+    said += [
+        Change(f"Booked: {moved.reason}", f"{words(moved.debit)} → {words(moved.credit)}", money(moved.amount_cents))
+        for moved in found.decision.movements
+    ]
+    return said
+
+
+def _envy_is_owed(subject: str) -> bool:
+    found = past.standing("payout.pay", subject)
+    return found is not None and found.standing(subject) == OWED
+
+
+def _worth(act: str) -> Callable[[str], int]:
+    """What a hit awards or an envy payout comes to by its round's own settlement: who must agree is decided by it."""
+
+    def worth(subject: str) -> int:
+        found = past.standing(act, subject)
+        return 0 if found is None else found.cents().get(subject, 0)
+
+    return worth
+
+
+HIT_ACTS: tuple[Act, ...] = (
+    Act(
+        shape=hits.VERIFY,
+        title="Verify a hit",
+        proposes=PIT,
+        version=_version("hit.verify"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_in(DETECTED),
+    ),
+    Act(
+        shape=hits.APPROVE,
+        title="Approve a hit",
+        proposes=frozenset({MANAGER}),
+        approves=(Tier(10_000_000, MANAGER, 1),),
+        worth=_worth("hit.approve"),
+        version=_version("hit.approve"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_in(VERIFIED),
+    ),
+    Act(
+        shape=hits.PAY,
+        title="Pay a hit",
+        proposes=PIT | {CAGE},
+        asks=payer,
+        worth=_worth("hit.pay"),
+        version=_version("hit.pay"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_in(APPROVED),
+    ),
+    Act(
+        shape=hits.REJECT,
+        title="Reject a hit",
+        proposes=frozenset({MANAGER}),
+        approves=(Tier(0, CONTROLLER, 1),),
+        worth=_worth("hit.reject"),
+        version=_version("hit.reject"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_in(DETECTED, VERIFIED, APPROVED),
+    ),
+    Act(
+        shape=payouts.PAY,
+        title="Pay envy",
+        proposes=PIT | {CAGE},
+        asks=payer,
+        worth=_worth("payout.pay"),
+        version=_version("payout.pay"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_envy_is_owed,
+    ),
+)

@@ -1,0 +1,70 @@
+"""Recording what people decide about hits, envy payouts and settled rounds: one event on the stream they stand on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from django.db import transaction
+
+from accounting.rules.acts import ActRefused
+from accounting.services import ledger
+from jackpot.rules.decision import Act, Decision
+from jackpot.services import listening
+from tables.rules.deciding import decide
+from tables.rules.precedents import OF_HITS, PAYOUT, Precedent
+from tables.services import precedents, recording
+
+ANY_SEQUENCE = 2**62
+"""Beyond every event: what is asked for is how something stands now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """What an act would come to, and what it names as that stands now."""
+
+    decision: Decision
+    precedent: Precedent
+
+
+def stream_of(act: Act) -> int:
+    """The stream that an act is recorded on: where its round was settled. ActRefused where there is none."""
+    place = precedents.place_of(act.act, act.subject)
+    if place is None:
+        what = "hit" if act.act in OF_HITS else "envy payout" if act.act == PAYOUT else "round"
+        raise ActRefused("unknown_subject", detail=f"there is no {what} {act.subject}")
+    return place[0]
+
+
+def stream_id_of(hit: str) -> int:
+    """The stream that a hit was detected on. ActRefused where there is no such hit."""
+    return stream_of(Act("hit.verify", hit, ""))
+
+
+def standing(act: str, subject: str) -> Precedent | None:
+    """The settled round that a hit, an envy payout or a round's name is of, as it stands now; None where there is none."""
+    place = precedents.place_of(act, subject)
+    return None if place is None else precedents.at(*place, before=ANY_SEQUENCE)
+
+
+def foresee(act: Act, *, at: datetime) -> Foreseen:
+    """What an act would come to as its stream stands, without recording it. Raises ActRefused."""
+    stream = ledger.stream(stream_of(act))
+    book = recording.on_stream(stream, at=at)
+    with precedents.given(act, book.house, stream.pk, before=ANY_SEQUENCE) as precedent:
+        decision = decide(act, book.house)
+    if precedent is None:
+        raise ActRefused("unknown_subject", detail=f"there is no {act.subject}")
+    return Foreseen(decision, precedent)
+
+
+def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
+    """Decide and record an act inside the caller's transaction: the stream and the sequence of its event.
+
+    `more` is kept with its cause: who asked, who approved, why. Raises ActRefused where it cannot be done.
+    """
+    stream = ledger.lock_stream(stream_of(act))
+    sequence, _ = recording.record(stream, act, at=at, **more)
+    # Whoever shows the link's meters looks again; where telling fails the next round does it.
+    transaction.on_commit(partial(listening.tell, stream.pk, sequence), robust=True)
+    return stream.code, sequence
