@@ -56,8 +56,8 @@ def empty(stream_id: int, *, clock: Callable[[], datetime]) -> int:
     dealt_with = 0
     while True:
         taken = settling.settle_next(stream_id, clock=clock)
-        if taken.batch.settled or taken.batch.held:
-            dealt_with += taken.batch.settled + taken.batch.held
+        if done := taken.batch.dealt_with:
+            dealt_with += done
             listening.tell(stream_id, taken.batch.last_sequence)
         elif not taken.more:
             # Whatever came while the last batch committed was seen by this last look.

@@ -1,6 +1,7 @@
-"""What tables remember: wager editions, tables and their terms, rounds, holds and payouts."""
+"""What tables remember: wager editions, tables and their terms, rounds, locks, holds and payouts."""
 
+from tables.models.lock import Lock, LockSetAside
 from tables.models.round import Hold, Payout, Round
 from tables.models.table import Table, TablePaytable, TableTerms, WagerEdition
 
-__all__ = ["Hold", "Payout", "Round", "Table", "TablePaytable", "TableTerms", "WagerEdition"]
+__all__ = ["Hold", "Lock", "LockSetAside", "Payout", "Round", "Table", "TablePaytable", "TableTerms", "WagerEdition"]
