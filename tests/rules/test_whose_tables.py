@@ -54,6 +54,8 @@ TOGETHER = {
         "GATEWAYS": "the last message of every device",
         "queues": "streams that wait, by code",
     },
+    "devices/audit/locks.py": {"LOCKS": "the locks of a range of events with their messages"},
+    "devices/audit/set_aside.py": {"SET_ASIDE": "locks set aside with their messages, a thousand at a time"},
     "devices/audit/rows.py": {"EVENTS": "what a replay reads of each event: a million of them"},
     "devices/audit/inbox_check.py": {
         "ASTRAY": "every message in one place, an anti-join over all of them",
@@ -67,6 +69,7 @@ TOGETHER = {
         "TWINS": "a deal that was there before, under which reference and at which table",
     },
     "devices/intake/settling.py": {
+        "TAKE": "what waits, with the lock that each result decides: no further question of a stream without locks",
         "ATTEMPT": "lock, look and count in one way to the server: a quiet floor's batches are of one",
         "REROUTE": "messages follow their table to its stream",
     },

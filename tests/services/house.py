@@ -158,6 +158,17 @@ def message(
     } | more
 
 
+def locked(round: str, *seats: int, table: str = LINKED, locked_at: str = DEALT_AT, **wager: int) -> Message:
+    """The lock of a round: the progressive wager of its table's link, unless another is given, at these seats or the first."""
+    return {
+        "kind": "lock",
+        "round": round,
+        "table": table,
+        "locked_at": locked_at,
+        "seats": [{"seat": number, "wagers": wager or PROGRESSIVE[table]} for number in seats or (1,)],
+    }
+
+
 def royal(round: str, *, table: str = LINKED, **more: Any) -> Message:
     """Seat 3 holds a royal flush and seat 1 earns its envy; seat 5 bets no progressive."""
     wager = PROGRESSIVE[table]

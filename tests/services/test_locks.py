@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import Any
 
@@ -12,13 +13,12 @@ from tests.services import auditor
 from tests.services.house import (
     ALONE,
     DEALT,
-    DEALT_AT,
     LINKED,
     NEIGHBOUR,
-    PROGRESSIVE,
     RECEIVED,
     TWIN,
     House,
+    locked,
     message,
     rows,
     royal,
@@ -28,20 +28,6 @@ from tests.services.house import (
 )
 
 Message = dict[str, Any]
-
-
-def locked(
-    round: str, *seats: int, table: str = LINKED, locked_at: str = DEALT_AT, cents: int | None = None
-) -> Message:
-    """The lock of a round: the progressive wager of its table's link at these seats."""
-    wager = PROGRESSIVE[table] if cents is None else {"progressive": cents}
-    return {
-        "kind": "lock",
-        "round": round,
-        "table": table,
-        "locked_at": locked_at,
-        "seats": [{"seat": number, "wagers": wager or {"progressive": 100}} for number in seats or (1,)],
-    }
 
 
 def meter(level: str = "major") -> tuple[int, ...]:
@@ -63,11 +49,8 @@ def state(sent: Message) -> tuple[str, int | None]:
 
 def aside(sent: Message) -> tuple[str, list[str]]:
     """How a lock was set aside and why."""
-    outcome, reasons = rows(
-        "SELECT outcome, convert_from(result, 'UTF8')::jsonb -> 'reasons' FROM tables_locksetaside WHERE reference = %s",
-        sent["round"],
-    )[0]
-    return outcome, reasons if isinstance(reasons, list) else __import__("json").loads(reasons)
+    ((outcome, result),) = rows("SELECT outcome, result FROM tables_locksetaside WHERE reference = %s", sent["round"])
+    return outcome, json.loads(result)["reasons"]
 
 
 def kinds(stream: str = "ms-mg01") -> list[str]:
@@ -148,8 +131,8 @@ def test_a_lock_after_a_held_result_is_a_duplicate(busy_house: House) -> None:
 @pytest.mark.parametrize(
     ("lock", "reasons"),
     [
-        (locked("R-1", table=ALONE), ["wager_not_offered"]),
-        (locked("R-1", cents=200), ["wager_not_allowed"]),
+        (locked("R-1", table=ALONE, progressive=100), ["wager_not_offered"]),
+        (locked("R-1", progressive=200), ["wager_not_allowed"]),
         (locked("R-1", 9), ["seat_not_at_table"]),
     ],
 )
