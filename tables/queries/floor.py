@@ -112,7 +112,9 @@ class RoundLine:
 # The newest few of every stream by key, then the newest of those: no order over all history is needed.
 SHOWN = """
     SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference, round.outcome, round.counts_at,
-        CASE WHEN round.dealt_at <> round.counts_at THEN to_json(round.dealt_at) #>> '{}' END, round.settlement
+        CASE WHEN round.dealt_at <> round.counts_at AND NOT EXISTS (SELECT FROM tables_lock lock
+            WHERE lock.stream_id = round.stream_id AND lock.ended = round.sequence)
+        THEN to_json(round.dealt_at) #>> '{}' END, round.settlement
 """
 LAST_ROUNDS = (
     SHOWN

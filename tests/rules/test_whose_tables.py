@@ -32,6 +32,10 @@ TOGETHER = {
         "LAST_ROUNDS": "the newest rounds of every stream",
         "OF_TABLE": "a page of a table's rounds with their stream",
     },
+    "tables/queries/locks.py": {
+        "SHOWN": "a lock with its stream's code",
+        "ENDED": "which rounds of a page of payouts count from their locks",
+    },
     "tables/queries/payouts.py": {
         "NAME": "what the payouts of a page are called, each by key",
         "STATE": PART + "what became of a payout's hit",
@@ -62,6 +66,7 @@ TOGETHER = {
         "WITHOUT_MESSAGE": "rows whose message is gone, an anti-join",
         "HELD": "every hold with its message and stream, a thousand at a time",
     },
+    "devices/intake/lost_locks.py": {"LOST": "locks that wait longer than they may, with their moments and devices"},
     "devices/intake/deals.py": {
         "STREAMS": "streams with rounds since the last look at deals",
         "SETTLED": "rounds since then with their messages, a thousand at a time",

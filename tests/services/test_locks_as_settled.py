@@ -114,7 +114,7 @@ def episode(number: int, chance: random.Random) -> Iterator[Line]:
         sent = result(f"E{number}-{index}", chance.choice([LINKED, LINKED, NEIGHBOUR, TWIN, ALONE]), chance)
         lock = lock_of(sent, chance)
         lines += chance.choice([[lock, sent], [lock, sent], [sent, lock], [lock], [sent]])
-        if chance.random() < 0.5:
+        if chance.random() < 0.8:
             act = chance.choice(["lock.void", "round.release", "round.release", "round.void"])
             lines.append({"act": act, "subject": f"{sent['table']}/{sent['round']}"})
     if chance.random() < 0.5:  # else as they are: a lock right before its result
