@@ -21,7 +21,7 @@ def test_a_locked_round_has_a_page_and_can_be_called_void_there(house: House, si
     shown = text_of(page)
     for words in ("Locked, and no result yet", "waits for its result", "seat 1 $1.00", "seat 3 $1.00", "Void a lock"):
         assert words in shown
-    assert f'lock.void?subject={LINKED}/R-1"' in page.content.decode().replace("%2F", "/")
+    assert f'lock.void/?subject={LINKED}/R-1"' in page.content.decode().replace("%2F", "/")
     house.act("lock.void", f"{LINKED}/R-1")
     shown = text_of(client.get(f"/rounds/{LINKED}/R-1"))
     assert "Void, as people decided" in shown

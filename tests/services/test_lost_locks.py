@@ -52,7 +52,7 @@ def test_a_lock_that_was_set_aside_waits_for_nothing(house: House) -> None:
     assert lost_locks.look(at=LATER) == 0
 
 
-def test_beat_has_it_looked_for(house: House, settings: Any) -> None:
+def test_beat_has_it_looked_for(busy_house: House, settings: Any) -> None:
     assert settings.CELERY_BEAT_SCHEDULE["locks"]["task"] == tasks.look_at_locks.name
-    house.play(locked("R-1"))
+    busy_house.play(locked("R-1"))
     assert tasks.look_at_locks() == 1
