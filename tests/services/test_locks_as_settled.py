@@ -49,7 +49,7 @@ class File:
 
     def line(self, value: Line) -> Line:
         """The answer to one line."""
-        return json.loads(settle._encoded(settle._line(json.dumps(value).encode(), self.file)))  # type: ignore[no-any-return]
+        return json.loads(settle._encoded(settle._line(json.dumps(value).encode(), self.file)))
 
     def meters(self) -> dict[tuple[str, str], tuple[int, ...]]:
         """Every level's meter to the millionth."""
