@@ -11,7 +11,7 @@ from devices.audit.set_aside import verify_set_aside
 from devices.bodies import strict
 from tables.rules.deciding import Result, decide_result
 from tables.rules.door import InvalidJson
-from tables.services import locks, terms
+from tables.services import lock_rows, terms
 from tables.services.recording import decode, encode
 from tables.services.rounds import dated
 from tables.services.seals import seal
@@ -142,7 +142,7 @@ def _check_hold(row: tuple[Any, ...]) -> None:
     if table is None or terms.of_stream(stream_id, version).tables.get(table_id) != message.table:
         raise Difference(where, "table on its stream", message.table, f"table {table_id}")
     when = dated(message, received_at, table)
-    lock = locks.of_hold(table_id, reference)
+    lock = lock_rows.of_hold(table_id, reference)
     if lock is not None:
         house.locks[message.table, message.round] = lock
     try:

@@ -21,7 +21,7 @@ from tables.rules.house import DECIDED, LOCKED, VOID, House
 from tables.rules.lock import LockMessage
 from tables.rules.lock import read as read_lock
 from tables.rules.locking import Lock, LockDecision, decide_lock
-from tables.services import locks
+from tables.services import lock_rows, locks
 from tables.services.recording import encode
 from tables.services.rounds import dated_by
 from tables.services.terms import StreamTerms
@@ -85,7 +85,7 @@ class Locks:
         """Let the house have the lock that the event of this number ended."""
         row = self.ended.get(sequence)
         if row is not None:
-            house.locks[self._key(row)] = locks.state_of(row.put_in)
+            house.locks[self._key(row)] = lock_rows.state_of(row.put_in)
 
     def end(self, sequence: int, kind: str, house: House, before: int, same: Same) -> None:
         """Compare what the event of this number ended with its rows; `before` locks were known to the house before it."""
@@ -141,7 +141,7 @@ class Locks:
         if result != row.result:
             raise Difference(where, "result", result.decode(), row.result.decode(errors="replace"))
         same("digest of the result in the event", sha256(result).digest(), event.result_digest)
-        put_in = locks.put_in(decision.lock)
+        put_in = lock_rows.put_in(decision.lock)
         if put_in != row.put_in:
             raise Difference(where, "what the lock put in", put_in.decode(), row.put_in.decode(errors="replace"))
         return decision

@@ -38,7 +38,7 @@ from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.rules.opening import first_changes, first_movements
 from tables.services import terms
-from tables.services.locks import waiting
+from tables.services.lock_rows import waiting
 from tables.services.recording import encode
 from tables.services.rounds import dated
 from tables.services.terms import StreamTerms

@@ -29,7 +29,7 @@ from devices.audit.side_by_side import InThisProcess, Jobs, in_processes
 from jackpot.queries import meters_shown
 from tables.queries.record import rows_beyond
 from tables.services import terms
-from tables.services.locks import waiting_now
+from tables.services.lock_rows import waiting_now
 
 __all__ = ["Counts", "Difference", "ProcessDied", "streams", "verify", "verify_stream"]
 

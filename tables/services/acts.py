@@ -18,7 +18,7 @@ from tables.rules.deciding import RoundDecision, decide
 from tables.rules.house import HELD as HELD_STILL
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
-from tables.services import locks, recording, terms
+from tables.services import lock_rows, locks, recording, terms
 from tables.services.messages import MESSAGES
 from tables.services.recording import Booking, Incoming, Moments, decode, encode
 from tables.services.rounds import dated
@@ -90,7 +90,7 @@ def foresee(act: Act, *, at: datetime) -> Decision:
     book = recording.on_stream(stream, at=at)
     if act.act in ROUND_ACTS:
         with_precedent(act, book.house)
-        book.house.locks |= locks.of_round(stream.pk, act.subject, before=stream.next_sequence)
+        book.house.locks |= lock_rows.of_round(stream.pk, act.subject, before=stream.next_sequence)
     try:
         return decide(act, book.house)
     finally:
@@ -146,7 +146,7 @@ def _after_the_last_change(act: Act, house: House) -> Act:
 def _decide_round(stream: Any, act: Act, *, at: datetime, **more: Any) -> int:
     book = recording.on_stream(stream, at=at)
     found = with_precedent(act, book.house)
-    book.house.locks |= locks.of_round(stream.pk, act.subject, before=stream.next_sequence)
+    book.house.locks |= lock_rows.of_round(stream.pk, act.subject, before=stream.next_sequence)
     incoming = found.incoming
     try:
         decision = decide(act, book.house)

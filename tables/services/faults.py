@@ -7,7 +7,7 @@ from tables.models import Hold
 from tables.rules import held
 from tables.rules.faults import Fault
 from tables.rules.round_acts import counts_at
-from tables.services import locks, terms
+from tables.services import lock_rows, terms
 from tables.services.recording import decode
 
 
@@ -17,7 +17,7 @@ def of_held(message_id: int, raw: bytes, received_at: datetime) -> list[Fault]:
     message = decode(raw)
     house = terms.house_of(hold.table.stream_id)
     table = house.tables[message.table]
-    lock = locks.of_hold(hold.table_id, hold.reference)
+    lock = lock_rows.of_hold(hold.table_id, hold.reference)
     if lock is None:
         game = house.game(table, counts_at(message, instant_nanoseconds(received_at), house))
         return held.faults(message, game, hold.reasons, error=hold.error)

@@ -22,15 +22,15 @@ from accounting.services.copying import Copying
 from accounting.services.ledger import Entry
 from accounting.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
-from jackpot.rules.parts import Brought
 from tables import models
 from tables.rules import lock
 from tables.rules.deciding import decide
 from tables.rules.door import Refusal
-from tables.rules.house import HELD, LOCKED, House, LockState, RoundState
+from tables.rules.house import HELD, LOCKED, House, RoundState
 from tables.rules.lock import LockMessage
 from tables.rules.locking import Lock, LockDecision, decide_lock
 from tables.services import recording
+from tables.services.lock_rows import put_in, state_of
 from tables.services.recording import Booking, Incoming, Recorder, encode
 from tables.services.seals import seal
 
@@ -52,27 +52,6 @@ def read(raw: bytes, tables: Mapping[str, Any]) -> LockMessage:
     if isinstance(found, Refusal):
         raise UnreadableLock(f"{found.code} at {found.pointer}")
     return found
-
-
-def put_in(state: LockState) -> bytes:
-    """What a lock's row keeps of it for its round's result."""
-    return encode({
-        "brought": {level: list(brought) for level, brought in state.brought.items()},
-        "counts_at": state.counts_at,
-        "link": state.link,
-        "stakes": {str(seat): cents for seat, cents in state.stakes.items()},
-    })  # fmt: skip
-
-
-def state_of(kept: bytes) -> LockState:
-    """A lock that waits, from what its row keeps."""
-    found = msgspec.json.decode(kept)
-    return LockState(
-        found["counts_at"],
-        found["link"],
-        {int(seat): cents for seat, cents in found["stakes"].items()},
-        {level: Brought(*brought) for level, brought in found["brought"].items()},
-    )
 
 
 class When(NamedTuple):
@@ -159,48 +138,6 @@ def set_aside(book: Recorder, incoming: Incoming, locked_at: datetime, decision:
             seal=seal(incoming.message_id, result, error, locked_at, decided_at, edition.CURRENT),
         )
     )
-
-
-# A lock as it stood before an event of its stream: it may have ended since.
-WAITING = """
-    SELECT tabl.code, lock.reference, lock.put_in FROM tables_lock lock JOIN tables_table tabl ON tabl.id = lock.table_id
-    WHERE lock.stream_id = %s AND lock.sequence < %s AND coalesce(lock.ended >= %s, true)
-"""
-
-
-def waiting(stream_id: int, *, before: int) -> dict[tuple[str, str], LockState]:
-    """Every lock of a stream that waited for its result before a sequence, by table and reference."""
-    return _waiting(WAITING, [stream_id, before, before])
-
-
-def of_round(stream_id: int, subject: str, *, before: int) -> dict[tuple[str, str], LockState]:
-    """The lock of the round `TABLE/ROUND` that waited for its result before a sequence of its stream; empty where none did."""
-    table, _, reference = subject.partition("/")
-    return _waiting(
-        WAITING + " AND tabl.code = %s AND lock.reference = %s", [stream_id, before, before, table, reference]
-    )
-
-
-def _waiting(statement: str, values: list[Any]) -> dict[tuple[str, str], LockState]:
-    return {(table, reference): state_of(kept) for table, reference, kept in execute(statement, values)}
-
-
-OF_HOLD = "SELECT put_in FROM tables_lock WHERE table_id = %s AND reference = %s AND state <> 'void'"
-
-
-def of_hold(table_id: int, reference: str) -> LockState | None:
-    """The lock that a held result was judged with; None where there was none.
-
-    A lock that came after the result has no row here, and one cannot be voided any more once its result has come: so one
-    that is not void was there, whatever has become of the round since.
-    """
-    found = execute(OF_HOLD, [table_id, reference])
-    return state_of(found[0][0]) if found else None
-
-
-def waiting_now(stream_id: int) -> int:
-    """How many locks of a stream wait for their results."""
-    return models.Lock.objects.filter(stream_id=stream_id, state=models.Lock.State.LOCKED).count()
 
 
 NAMED = """

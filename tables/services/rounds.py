@@ -15,7 +15,7 @@ from tables.rules.deciding import Result, decide_result
 from tables.rules.house import LOCKED, TableState
 from tables.rules.lock import LockMessage
 from tables.rules.message import RoundMessage
-from tables.services import locks, recording, terms
+from tables.services import lock_rows, locks, recording, terms
 from tables.services.recording import LATE, RESULT, Booking, Incoming, Moments, Recorder, decode
 from tables.services.terms import StreamTerms
 
@@ -196,7 +196,7 @@ class _Settling:
             message = decode(incoming.raw)
             when = dated_by(message.dealt_at, incoming.received_at, table)
             assert incoming.lock is not None, "it waits with its lock"
-            lock = house.locks[message.table, message.round] = locks.state_of(incoming.lock)
+            lock = house.locks[message.table, message.round] = lock_rows.state_of(incoming.lock)
             when = when._replace(counts_at=moments.at_nanoseconds(lock.counts_at), moment=lock.counts_at)
         return _Ready(incoming, message, when, self.in_force.days.of(when.moment))
 
