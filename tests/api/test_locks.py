@@ -8,7 +8,8 @@ import pytest
 
 from tests.api.conftest import Api, now_dealt, reference
 from tests.api.test_posting import Poster, post, problem, stored
-from tests.services.house import ALONE, LINKED, Message, locked, rows
+from tests.api.test_stream import watching
+from tests.services.house import ALONE, LINKED, Message, locked, rows, value
 
 __all__ = ["post"]  # the fixture of both ways in
 
@@ -144,3 +145,13 @@ def test_the_display_moves_at_the_lock(api: Api) -> None:
     moved += after["residual_millionths"] - before["residual_millionths"]
     assert moved == 300 * 170003
     assert after["wagers"] == before["wagers"], "a wager is counted when its round is settled"
+
+
+def test_whoever_watches_sees_the_meter_move_at_the_lock(api: Api) -> None:
+    with watching(api, "ms-mg01") as browser:
+        browser.opening(levels=1)
+        api.post(lock(1, 2))
+        api.settle()
+        event = browser.next("meter")
+        assert event.data == {"link": "ms-mg01", **api.found("links/ms-mg01")["levels"][0]}
+        assert event.id == value("SELECT max(sequence) FROM tables_lock")
