@@ -436,13 +436,14 @@ LAST_ACT = """
         AND (kind LIKE %s OR subject = %s)
 """
 CONTRIBUTED = """
-    SELECT coalesce(sum(transfer.amount_cents) FILTER (WHERE account.kind = 'liability'), 0),
-        count(DISTINCT transfer.sequence) FILTER (WHERE account.kind = 'liability'),
+    SELECT coalesce(sum(CASE WHEN account.id = transfer.credit_id THEN transfer.amount_cents ELSE -transfer.amount_cents END)
+            FILTER (WHERE account.kind = 'liability'), 0),
+        count(DISTINCT transfer.sequence) FILTER (WHERE account.kind = 'liability' AND transfer.reason = 'contribution'),
         coalesce(bool_or(account.kind = 'overflow'), false)
     FROM accounting_transfer transfer
-    JOIN accounting_account account ON account.id = transfer.credit_id
+    JOIN accounting_account account ON account.id IN (transfer.credit_id, transfer.debit_id)
     WHERE transfer.stream_id = %s AND transfer.sequence > %s AND transfer.sequence <= %s
-        AND transfer.reason = 'contribution' AND account.kind IN ('liability', 'overflow') AND account.owner = %s
+        AND transfer.reason IN ('contribution', 'void') AND account.kind IN ('liability', 'overflow') AND account.owner = %s
 """
 
 
@@ -464,8 +465,8 @@ def last_act(stream_id: int, *, kinds: str, subject: str) -> int:
 
 
 def contributed(stream_id: int, owner: str, *, after: int, upto: int) -> tuple[int, int, bool]:
-    """What rounds after one sequence up to another added to a level (`LINK/LEVEL`): whole cents on the display, in how
-    many rounds, and whether any went to the overflow."""
+    """What rounds after one sequence up to another added to a level (`LINK/LEVEL`): whole cents on the display less what
+    was taken back, in how many rounds, and whether any went to the overflow."""
     ((cents, rounds, ran_over),) = execute(CONTRIBUTED, [stream_id, after, upto, owner])
     return int(cents), rounds, ran_over
 

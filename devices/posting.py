@@ -1,4 +1,4 @@
-"""Reading a POST of round messages and wording its answer (CONTRACT §5). No database, no framework.
+"""Reading a POST of results and locks and wording its answer (CONTRACT §5). No database, no framework.
 
 Between the two stands `devices.intake.inbox.accept`, which may be handed the messages of many requests at once.
 """
@@ -13,7 +13,7 @@ from devices.bodies import MOST_MESSAGES, elements, strict
 from devices.intake.directory import Caller, Directory
 from devices.intake.inbox import ACCEPTED, DUPLICATE, REUSED, Arrival, Verdict
 from devices.intake.significant import NOT_YOUR_TABLE, REFERENCE_REUSED, Noted
-from tables.rules import door
+from tables.rules import door, lock
 from tables.rules.door import Refusal
 
 
@@ -114,7 +114,8 @@ def read(body: bytes, caller: Caller, directory: Directory, received_at: datetim
 def _item(
     value: Any, canonical: bytes, raw: bytes, directory: Directory, received_at: datetime, caller: Caller
 ) -> Item:
-    message = door.read(value, directory.games)
+    is_lock = type(value) is dict and "kind" in value
+    message = lock.read(value, directory.addresses) if is_lock else door.read(value, directory.games)
     if isinstance(message, Refusal):
         table = value.get("table") if isinstance(value, dict) else None
         return Item(message.round, table if isinstance(table, str) else None, refusal=message)
@@ -132,6 +133,7 @@ def _item(
             received_at=received_at,
             raw=raw,
             digest=sha256(canonical).digest(),
+            kind="lock" if is_lock else "result",
         ),
     )
 

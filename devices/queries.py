@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from django.db import connection
 
-from accounting.rules.events import ROUND
+from accounting.rules.events import LOCK, ROUND
 from accounting.statements import execute
 from devices.models import Message, SignificantEvent
 from tables.queries import payouts
@@ -250,18 +250,22 @@ def swept_at() -> datetime | None:
 
 
 RECEIPTS = """
-    SELECT round.sequence, message.received_at, message.device_id FROM tables_round round
-    JOIN accounting_stream stream ON stream.id = round.stream_id JOIN devices_message message ON message.id = round.message_id
-    WHERE stream.code = %s AND round.sequence = ANY(%s)
+    SELECT came.sequence, message.received_at, message.device_id FROM accounting_stream stream
+    CROSS JOIN LATERAL (
+        SELECT sequence, message_id FROM tables_round WHERE stream_id = stream.id AND sequence = ANY(%(sequences)s)
+        UNION ALL SELECT sequence, message_id FROM tables_lock WHERE stream_id = stream.id AND sequence = ANY(%(sequences)s)
+    ) came JOIN devices_message message ON message.id = came.message_id WHERE stream.code = %(stream)s
 """
 
 
 def with_receipts(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Events of one stream, each with what its hash says of its message: when it was received, and the device's number."""
-    sequences = [event["sequence"] for event in events if event["kind"] == ROUND]
+    sequences = [event["sequence"] for event in events if event["kind"] in (ROUND, LOCK)]
     found = {}
     if sequences:
-        for sequence, received_at, device_id in execute(RECEIPTS, [events[0]["stream"], sequences]):
+        for sequence, received_at, device_id in execute(
+            RECEIPTS, {"stream": events[0]["stream"], "sequences": sequences}
+        ):
             found[sequence] = {"received_at": received_at.isoformat(), "device_id": device_id}
     none = {"received_at": None, "device_id": None}
     return [event | found.get(event["sequence"], none) for event in events]

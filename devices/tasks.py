@@ -10,7 +10,7 @@ from celery.signals import worker_ready
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from devices.intake import deals, settling
+from devices.intake import deals, lost_locks, settling
 from jackpot.services import listening
 from tables.services import terms
 
@@ -51,13 +51,19 @@ def look_at_deals() -> int:
     return _safely(lambda: deals.look(at=timezone.now()))
 
 
+@shared_task
+def look_at_locks() -> int:
+    """Look for locks whose results are overdue; how many there were that nobody had been told of."""
+    return _safely(lambda: lost_locks.look(at=timezone.now()))
+
+
 def empty(stream_id: int, *, clock: Callable[[], datetime]) -> int:
     """Settle batch after batch until the stream's queue is empty, telling whoever listens after each commit."""
     dealt_with = 0
     while True:
         taken = settling.settle_next(stream_id, clock=clock)
-        if taken.batch.settled or taken.batch.held:
-            dealt_with += taken.batch.settled + taken.batch.held
+        if done := taken.batch.dealt_with:
+            dealt_with += done
             listening.tell(stream_id, taken.batch.last_sequence)
         elif not taken.more:
             # Whatever came while the last batch committed was seen by this last look.

@@ -19,7 +19,7 @@ from accounting.shell.templatetags.pages import money, words
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout
-from tables.queries import payouts, set_up, worth
+from tables.queries import locks, payouts, set_up, worth
 from tables.queries.days import tables_on
 from tables.templatetags.cards import title
 
@@ -63,6 +63,9 @@ def payout_search(request: HttpRequest) -> HttpResponse:
     kept = {name: value for name, value in typed.items() if value}
     context |= {
         "items": found.items,
+        "locked": locks.counted_from_locks(
+            [item["id"] for item in found.items if item["counts_at"] != item["dealt_at"]]
+        ),
         "page_cents": sum(item["cents"] for item in found.items),
         "total": payouts.total(filters, seconds=ADDED_UP_AT_ONCE_SECONDS),
         "named": [f"{FIELDS[name]} {words(value)}" for name, value in kept.items() if name != "sort"],

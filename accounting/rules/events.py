@@ -4,12 +4,13 @@ from typing import Final
 
 OPENED: Final = "opened"
 ROUND: Final = "round"
+LOCK: Final = "lock"
 INSTALLED: Final = "table.install"
 
 KINDS: Final = (
     OPENED,
     ROUND,
-    "lock",
+    LOCK,
     INSTALLED,
     "link.open",
     "link.suspend",

@@ -56,6 +56,7 @@ class Counts:
     transfers: int = 0
     hits: int = 0
     holds: int = 0
+    locks: int = 0
     messages: int = 0
     accounts: int = 0
 

@@ -7,27 +7,34 @@ import msgspec
 from django.db import connection
 
 from devices.audit.findings import Counts, Difference
+from devices.audit.set_aside import verify_set_aside
 from devices.bodies import strict
 from tables.rules.deciding import Result, decide_result
 from tables.rules.door import InvalidJson
-from tables.services import terms
+from tables.services import lock_rows, terms
 from tables.services.recording import decode, encode
 from tables.services.rounds import dated
 from tables.services.seals import seal
 
-# What only a lock that is gone or a crash can know is not judged again.
-NOT_REPLAYED = {"lock_mismatch", "processing_error"}
+# What only a crash can know is not judged again.
+NOT_REPLAYED = {"processing_error"}
 
 # A hold that people decided has its round as well.
 ASTRAY = """
     SELECT message.id, message.reference, count(DISTINCT (round.stream_id, round.sequence)),
-        count(DISTINCT hold.message_id), count(DISTINCT (queued.receipt, queued.position))
+        count(DISTINCT hold.message_id), count(DISTINCT (queued.receipt, queued.position)),
+        count(DISTINCT lock.message_id) + count(DISTINCT aside.message_id)
     FROM devices_message message
     LEFT JOIN tables_round round ON round.message_id = message.id
     LEFT JOIN tables_hold hold ON hold.message_id = message.id
+    LEFT JOIN tables_lock lock ON lock.message_id = message.id
+    LEFT JOIN tables_locksetaside aside ON aside.message_id = message.id
     LEFT JOIN devices_queued queued ON queued.message_id = message.id
     GROUP BY message.id
-    HAVING count(round.message_id) + count(hold.message_id) + count(queued.message_id) <> 1
+    HAVING (count(round.message_id) + count(hold.message_id)) * (message.kind = 'lock')::int
+            + (count(lock.message_id) + count(aside.message_id)) * (message.kind <> 'lock')::int > 0
+        OR count(round.message_id) + count(hold.message_id) + count(queued.message_id) + count(lock.message_id)
+            + count(aside.message_id) <> 1
         AND NOT (count(round.message_id) = 1 AND count(hold.message_id) = 1 AND count(queued.message_id) = 0
             AND bool_and(EXISTS (SELECT FROM accounting_event event WHERE event.stream_id = round.stream_id
                 AND event.sequence = round.sequence AND event.kind LIKE 'round.%%')))
@@ -47,6 +54,7 @@ UNREFERENCED = """
 WITHOUT_MESSAGE = """
     SELECT astray.message_id, astray.reference, astray.what FROM (
         SELECT message_id, reference, 'hold' AS what FROM tables_hold
+        UNION ALL SELECT message_id, reference, 'lock set aside' FROM tables_locksetaside
         UNION ALL SELECT message_id, '', 'place in the queue' FROM devices_queued
     ) AS astray WHERE NOT EXISTS (SELECT FROM devices_message message WHERE message.id = astray.message_id) LIMIT 1
 """
@@ -67,12 +75,12 @@ def verify_inbox() -> Counts:
     with connection.cursor() as cursor:
         cursor.execute(ASTRAY)
         if row := cursor.fetchone():
-            message_id, reference, rounds, holds, queued = row
+            message_id, reference, rounds, holds, queued, locks_ = row
             raise Difference(
                 f"message {message_id} ({reference})",
                 "where it is",
-                "settled, held or queued, once",
-                f"{rounds} rounds, {holds} holds, {queued} in the queue",
+                "settled, held, locked or queued, once",
+                f"{rounds} rounds, {holds} holds, {locks_} locks, {queued} in the queue",
             )
         cursor.execute(UNREFERENCED)
         if row := cursor.fetchone():
@@ -84,6 +92,7 @@ def verify_inbox() -> Counts:
             raise Difference(f"message {row[0]} ({row[1]})", "its message", "a row", f"none, and a {row[2]}")
         cursor.execute("SELECT count(*) FROM devices_message")
         counts.messages = cursor.fetchone()[0]
+    counts.locks = verify_set_aside()
     last = 0
     while held := _held(last):
         for row in held:
@@ -133,6 +142,12 @@ def _check_hold(row: tuple[Any, ...]) -> None:
     if table is None or terms.of_stream(stream_id, version).tables.get(table_id) != message.table:
         raise Difference(where, "table on its stream", message.table, f"table {table_id}")
     when = dated(message, received_at, table)
-    again = decide_result(Result(message, when.moment), house, rules).result
+    lock = lock_rows.of_hold(table_id, reference)
+    if lock is not None:
+        house.locks[message.table, message.round] = lock
+    try:
+        again = decide_result(Result(message, when.moment), house, rules).result
+    finally:
+        house.locks.clear()
     if encode(again) != bytes(settlement):
         raise Difference(where, "why it is held", encode(again).decode(), bytes(settlement).decode(errors="replace"))

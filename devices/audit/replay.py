@@ -18,10 +18,11 @@ from accounting.rules.accounts import Movement
 from accounting.rules.acts import ActRefused
 from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.edition import FIRST
-from accounting.rules.events import OPENED, ROUND
-from accounting.rules.moments import instant_nanoseconds
+from accounting.rules.events import LOCK, OPENED, ROUND
+from accounting.rules.moments import at_nanoseconds, instant_nanoseconds
 from accounting.statements import Row
 from devices import collector
+from devices.audit import locks
 from devices.audit.findings import Counts, Difference, same
 from devices.audit.rows import Chunk, Recorded, hits_of
 from devices.audit.steps import compare_steps
@@ -38,6 +39,7 @@ from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.rules.opening import first_changes, first_movements
 from tables.services import precedents, terms
+from tables.services.lock_rows import waiting
 from tables.services.recording import encode
 from tables.services.rounds import dated
 from tables.services.terms import StreamTerms
@@ -70,9 +72,13 @@ class State:
 
 @dataclass(slots=True)
 class Sums:
-    """What events add up to, in whole cents and pieces: of ranges side by side it is the sum of theirs."""
+    """What events add up to, in whole cents and pieces: of ranges side by side it is the sum of theirs.
+
+    `locks` are those that wait for their results.
+    """
 
     wagers: int = 0
+    locks: int = 0
     hits: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     wins_cents: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     totals: dict[tuple[str, date], list[int]] = field(default_factory=dict)
@@ -81,6 +87,7 @@ class Sums:
     def add(self, other: "Sums") -> None:
         """Add what another range adds up to."""
         self.wagers += other.wagers
+        self.locks += other.locks
         for mine, others in ((self.hits, other.hits), (self.wins_cents, other.wins_cents)):
             for level, number in others.items():
                 mine[level] += number
@@ -160,6 +167,7 @@ class _Replay:
         self.sums = Sums()
         self._moved: defaultdict[tuple[str, str, date], int] = defaultdict(int)
         self._hits = hits_of(part.stream_id, part.first, part.last)
+        self._locks = locks.of_range(part.stream_id, part.first, part.last, in_force)
         self._event = ""
 
     def state(self) -> State:
@@ -176,6 +184,7 @@ class _Replay:
             totals.setdefault((debit, day), [0, 0])[0] += amount_cents
             totals.setdefault((credit, day), [0, 0])[1] += amount_cents
         self._moved.clear()
+        self.sums.locks = self._locks.waiting
         return self.sums
 
     @property
@@ -209,11 +218,15 @@ class _Replay:
             raise Difference(f"stream {self.part.code}", "next event", self.sequence + 1, sequence)
         self._event = event.subject
         is_round = event.kind == ROUND
+        lock = self._locks.began.get(sequence)
+        if event.kind == LOCK and (lock is None or lock.raw is None):
+            raise Difference(self.where, "lock of the event with its message", "rows", "none")
         if is_round and event.message_id is None:
             raise Difference(self.where, "round of the event", "a row", "none")
         if event.message_id is not None and event.raw is None:
             raise Difference(self.where, "message of the round", f"message {event.message_id}", "none")
         self.same("hash of the previous event", self.head, event.previous)
+        came = event if is_round else lock if event.kind == LOCK else None
         expected = event_hash(
             event.previous,
             stream=self.part.code,
@@ -225,16 +238,24 @@ class _Replay:
             message_digest=event.message_digest,
             result_digest=event.result_digest,
             rules=event.rules,
-            received_at=event.received_at if is_round else None,
-            device_id=event.device_id if is_round else None,
+            received_at=came.received_at if came is not None else None,
+            device_id=came.device_id if came is not None else None,
         )
         self.same("hash of the event", expected, event.hash)
         payouts, hits = chunk.payouts.of(sequence), self._hits.get(sequence, [])
+        self._locks.bring(sequence, self.house)
+        known = len(self.house.locks)
         try:
-            movements = self._round(event, payouts, hits) if is_round else self._act(event, payouts, hits)
+            if is_round:
+                movements = self._round(event, payouts, hits)
+            elif lock is not None:
+                movements = self._lock(event, lock, payouts, hits)
+            else:
+                movements = self._act(event, payouts, hits)
         except (KeyError, IndexError, LookupError, TypeError, ValueError) as error:
             # What is on record names something that is not there; the rules would not have decided it so.
             raise Difference(self.where, "decision", "one that can be decided again", repr(error)) from error
+        self._locks.end(sequence, event.kind, self.house, known, self.same)
         self._transfers(event.day, movements, chunk.transfers.of(sequence))
         self.sums.counts.events += 1
         self.sequence, self.head = sequence, event.hash
@@ -268,6 +289,8 @@ class _Replay:
         kind = OPENED if event.sequence == 0 else act.act
         self.same("kind of event", kind, event.kind)
         self.same("subject", act.subject, event.subject)
+        if act.act == "link.close":
+            self.house.locks.update(waiting(self.part.stream_id, before=event.sequence))
         if act.act not in ACTS:
             raise Difference(self.where, "kind of event", "one that this version can replay", act.act)
         if event.message_id is not None:
@@ -358,6 +381,17 @@ class _Replay:
         decision = decide_result(Result(message, when.moment), self.house, event.rules)
         return self._recorded_round(event, decision, message, payouts, hits)
 
+    def _lock(self, event: Recorded, lock: locks.LockRow, payouts: list[Row], hits: list[Any]) -> list[Movement]:
+        """A lock that contributed; what it put in stays with the house until an event ends it."""
+        self.same("kind of event", LOCK, event.kind)
+        self.same("round, payouts and hits", (None, [], []), (event.message_id, payouts, hits))
+        decision = self._locks.decide(event, lock, self.house, self.same, self.where)
+        assert decision.lock is not None, "it is locked"
+        self._day(event, self.in_force.days.of(decision.lock.counts_at, rules=event.rules))
+        self.house.apply(decision)
+        self.sums.counts.locks += 1
+        return decision.movements
+
     def _recorded_round(
         self, event: Recorded, decision: RoundDecision, message: RoundMessage, payouts: list[Row], hits: list[Any]
     ) -> list[Movement]:
@@ -366,6 +400,9 @@ class _Replay:
         settlement = decision.result
         assert event.received_at is not None, "its message is there"
         when = dated(message, event.received_at, self.house.tables[message.table])
+        lock = self.house.lock_of(message.table, message.round)
+        if lock is not None:  # it counts from there (DECISIONS A51)
+            when = when._replace(counts_at=at_nanoseconds(lock.counts_at), moment=lock.counts_at)
         terms_of = decision.terms
         assert terms_of is not None, "a round is decided under terms"
         same("terms in force", in_force.terms_ids[terms_of.code][terms_of.edition - 1], event.terms_id)

@@ -29,6 +29,7 @@ from devices.audit.side_by_side import InThisProcess, Jobs, in_processes
 from jackpot.queries import meters_shown
 from tables.queries.record import rows_beyond
 from tables.services import terms
+from tables.services.lock_rows import waiting_now
 
 __all__ = ["Counts", "Difference", "ProcessDied", "streams", "verify", "verify_stream"]
 
@@ -48,6 +49,7 @@ class Snapshot:
     meters: dict[str, tuple[int, ...]]
     totals: dict[tuple[str, date], tuple[int, int]]
     shown: Shown
+    locks: int
 
 
 def _unseen(what: str, done: int) -> None:
@@ -113,7 +115,8 @@ def take_snapshot(stream_id: int) -> Snapshot:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         stream = stream_row(stream_id)
         meters, totals, rows = meters_shown(stream_id), totals_of(stream_id), shown(stream_id)
-    return Snapshot(*stream, meters, totals, rows)
+        locks = waiting_now(stream_id)
+    return Snapshot(*stream, meters, totals, rows, locks)
 
 
 def cut(stream: Snapshot, size: int) -> Iterator[Range]:
@@ -157,6 +160,7 @@ def _compare(stream: Snapshot, reached: State, sums: Sums) -> None:
     same(where, "head of the chain", reached.head, stream.head)
     same(where, "next sequence", reached.sequence + 1, stream.next_sequence)
     _nothing_beyond(stream.id, where)
+    same(where, "locks that wait for their results", sums.locks, stream.locks)
     same(where, "levels", set(reached.meters), set(stream.meters))
     for code, meter in reached.meters.items():
         sequence, *recorded = stream.meters[code]

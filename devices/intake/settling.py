@@ -50,9 +50,20 @@ TRY_ALONE = """
 """
 OVER = "SELECT pg_advisory_unlock(%s)"
 ATTEMPTING = 0x6A61636B << 32  # with the stream's id the name of that lock
+# Locks cost a stream without them one look into an empty index: whether any waits is asked once a statement.
 TAKE = """
     SELECT message.id, message.table_id, message.reference, message.received_at, message.raw, message.digest,
-        message.device_id, queued.receipt, queued.position
+        message.device_id, message.kind,
+        CASE WHEN message.kind = 'lock' THEN CASE WHEN EXISTS (
+                SELECT FROM devices_reference reference WHERE reference.table_id = message.table_id
+                    AND reference.reference = message.reference AND reference.kind = 'result'
+                    AND (EXISTS (SELECT FROM tables_round round WHERE round.message_id = reference.message_id)
+                        OR EXISTS (SELECT FROM tables_hold hold WHERE hold.message_id = reference.message_id))
+            ) THEN 'late'::bytea ELSE ''::bytea END
+        WHEN EXISTS (SELECT FROM tables_lock waiting WHERE waiting.stream_id = %s AND waiting.state = 'locked') THEN (
+            SELECT lock.put_in FROM tables_lock lock WHERE lock.table_id = message.table_id
+                AND lock.reference = message.reference AND lock.stream_id = queued.stream_id AND lock.state = 'locked'
+        ) END, queued.receipt, queued.position
     FROM devices_queued queued JOIN devices_message message ON message.id = queued.message_id
     WHERE queued.stream_id = %s ORDER BY queued.receipt, queued.position LIMIT %s
 """
@@ -213,15 +224,15 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
         locked = ledger.lock_where_free(stream_id)
         if locked is None:
             return Taken(Batch(), busy=True)
-        rows = execute(TAKE, [stream_id, size])
+        rows = execute(TAKE, [stream_id, stream_id, size])
         if not rows:
             return Taken(Batch())
         stream = StreamHead(*locked)
         here = terms.of_stream(stream.id, stream.terms_version).tables
         rerouted = _reroute(stream_id, [row[0] for row in rows if row[1] not in here])
         with collector.paused():
-            incoming = [Incoming._make(row[:7]) for row in rows if row[1] in here]
-            receipt, position = rows[-1][7:9]
+            incoming = [Incoming._make(row[:9]) for row in rows if row[1] in here]
+            receipt, position = rows[-1][9:11]
             done = DONE.format(
                 stream=stream_id,
                 receipt=receipt,
@@ -265,6 +276,14 @@ def _report(batch: Batch, at: datetime) -> None:
         )
         for message, error in batch.crashed
     ]
+    events += [
+        SignificantEvent(
+            recorded_at=at,
+            code="lock_held" if outcome == "held" else "lock_after_result",
+            detail={"message": message.message_id, "round": message.reference, "reasons": reasons},
+        )
+        for message, outcome, reasons in batch.set_aside
+    ]
     if events:
         SignificantEvent.objects.bulk_create(events)
 
@@ -283,7 +302,7 @@ def drain(*, clock: Callable[[], datetime]) -> int:
         progress = 0
         for stream_id in streams:
             taken = settle_next(stream_id, clock=clock)
-            done = taken.batch.settled + taken.batch.held
+            done = taken.batch.dealt_with
             dealt_with += done
             progress += done + len(taken.rerouted)
         if not progress:

@@ -16,6 +16,7 @@ from typing import Any
 import httpx
 
 from devices.simulator.gateway import Sending
+from devices.simulator.locks import LOCKED
 from devices.simulator.tally import Hit, Tally
 
 ROUNDS = "/api/v1/rounds"
@@ -113,19 +114,21 @@ class Poster:
         headers = {"Prefer": f"wait={self._wait_seconds}"} if waits else {}
         answer, sent_before = await self._until_answered(content, headers, drop=heap[-1].drop)
         self._tally.posts += 1
+        tell = [self._tally.lock if sending.dealt.meant == LOCKED else self._tally.receipt for sending in heap]
         if answer.status_code == 202 or (answer.status_code == 200 and not waits):
             receipts = answer.json()
-            for receipt in [receipts] if single else receipts:
-                self._tally.receipt(receipt)
+            for count, receipt in zip(tell, [receipts] if single else receipts, strict=True):
+                count(receipt)
         elif answer.status_code == 200:
             settlement = answer.json()
             # A wait is answered with the settlement, without saying whether the message was new.
-            self._tally.receipt({"status": "duplicate" if sent_before else "accepted"})
-            for hit in self._tally.settlement(settlement):
-                self._on_hit(hit)
+            tell[0]({"status": "duplicate" if sent_before else "accepted"})
+            if heap[0].dealt.meant != LOCKED:
+                for hit in self._tally.settlement(settlement):
+                    self._on_hit(hit)
         elif answer.status_code in (409, 422):
             status = "reused" if answer.status_code == 409 else "refused"
-            self._tally.receipt({"status": status, "code": answer.json().get("code")})
+            tell[0]({"status": status, "code": answer.json().get("code")})
         else:
             raise PostingFailed(f"{self.table}: {answer.status_code} {answer.text[:300]}")
 

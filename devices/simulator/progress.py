@@ -106,6 +106,8 @@ class Show:
             grid.add_row(f"{count:,}", f"receipts: {status}")
         for code, count in sorted(tally.refusals.items()):
             grid.add_row(f"{count:,}", f"  refused as {code}")
+        for status, count in sorted(tally.locks.items()):
+            grid.add_row(f"{count:,}", f"locks before the cards: {status}")
         for outcome, count in sorted(tally.outcomes.items()):
             grid.add_row(f"{count:,}", f"settlements read: {outcome}")
         for reason, count in sorted(tally.held_for.items()):

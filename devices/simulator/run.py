@@ -15,8 +15,9 @@ from zoneinfo import ZoneInfo
 
 import httpx
 
+from devices.simulator import locks
 from devices.simulator.floor import PACE_SECONDS, Play, playable
-from devices.simulator.gateway import Gateway, Weather
+from devices.simulator.gateway import Gateway, Sending, Weather
 from devices.simulator.irregularities import Rates
 from devices.simulator.poster import Poster, PostingFailed, encode
 from devices.simulator.progress import Show
@@ -58,6 +59,12 @@ class Plan:
     rigs: tuple[Rig, ...] = ()
     rates: Rates = field(default_factory=Rates)
     weather: Weather = field(default_factory=Weather)
+    locks: float = 0.0
+    """The share of the tables that lock the progressive wagers before they deal."""
+
+    def locking(self) -> frozenset[str]:
+        """The tables that lock."""
+        return locks.tables_that_lock(list(self.chosen()), seed=self.seed, share=self.locks)
 
     def play(self) -> Play:
         """The rounds of this plan."""
@@ -121,11 +128,14 @@ def load_floor(file: Path) -> Floor:
 
 
 def write(plan: Plan, file: Path, rounds: int) -> Tally:
-    """Write the messages of the plan, one a line in the order dealt, instead of posting them."""
+    """Write the messages of the plan, one a line in the order dealt, each lock before its round, instead of posting them."""
     tally = Tally()
     play = plan.play()
+    locking = plan.locking()
     with file.open("wb") as out:
         for dealt in islice(play.deals(), rounds):
+            if dealt.table in locking and (lock := locks.lock_of(dealt, speed=plan.speed)) is not None:
+                out.write(encode(lock.message) + b"\n")
             out.write(encode(dealt.message) + b"\n")
             _count(tally, dealt)
     return tally
@@ -212,6 +222,17 @@ class Run:
 
     async def _deal(self, posters: Mapping[str, Poster]) -> None:
         gateways = {code: Gateway(code, seed=self.plan.seed, weather=self.plan.weather) for code in posters}
+        locking = self.plan.locking()
+        at_cards: set[asyncio.Task[None]] = set()
+
+        async def leave(dealt: Dealt) -> None:
+            for sending in gateways[dealt.table].send(dealt):
+                await posters[dealt.table].put(sending)
+
+        async def cards(dealt: Dealt) -> None:
+            await self._sleep(locks.HAND_SECONDS / self.plan.speed)
+            await leave(dealt)
+
         loop = asyncio.get_running_loop()
         began = loop.time()
         for dealt in islice(self.plan.play().deals(), self.plan.rounds):
@@ -221,8 +242,15 @@ class Run:
                 break
             _count(self.tally, dealt)
             self._on_dealt(dealt)
-            for sending in gateways[dealt.table].send(dealt):
-                await posters[dealt.table].put(sending)
+            lock = locks.lock_of(dealt, speed=self.plan.speed) if dealt.table in locking else None
+            if lock is not None:
+                await posters[dealt.table].put(Sending(lock))
+                if self.plan.speed != RUSH:
+                    at_cards.add(task := asyncio.create_task(cards(dealt)))
+                    task.add_done_callback(at_cards.discard)
+                    continue
+            await leave(dealt)
+        await asyncio.gather(*at_cards)
         for code, poster in posters.items():
             for sending in gateways[code].flush():
                 await poster.put(sending)

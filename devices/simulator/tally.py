@@ -21,7 +21,10 @@ class Hit:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of one run. `receipts` are answers to postings, `outcomes` settlements the gateways waited for."""
+    """Counts of one run. `receipts` are answers to postings, `outcomes` settlements the gateways waited for.
+
+    `locks` are the answers to locks, which come before their rounds and are not among those.
+    """
 
     dealt: int = 0
     meant: Counter[str] = field(default_factory=Counter)
@@ -30,6 +33,7 @@ class Tally:
     outcomes: Counter[str] = field(default_factory=Counter)
     held_for: Counter[str] = field(default_factory=Counter)
     hits: list[Hit] = field(default_factory=list)
+    locks: Counter[str] = field(default_factory=Counter)
     posts: int = 0
     retries: int = 0
     dropped: int = 0
@@ -42,6 +46,13 @@ class Tally:
         """Count one receipt of CONTRACT §5."""
         status = str(receipt.get("status", "unknown"))
         self.receipts[status] += 1
+        if status in ("refused", "reused"):
+            self.refusals[str(receipt.get("code", "unknown"))] += 1
+
+    def lock(self, receipt: dict[str, Any]) -> None:
+        """Count one receipt of a lock."""
+        status = str(receipt.get("status", "unknown"))
+        self.locks[status] += 1
         if status in ("refused", "reused"):
             self.refusals[str(receipt.get("code", "unknown"))] += 1
 

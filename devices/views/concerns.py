@@ -1,4 +1,7 @@
-"""What devices did that they should not have, as alerts on the floor: an hour long, the newest of each kind."""
+"""What devices did that they should not have, as alerts on the floor: an hour long, the newest of each kind.
+
+A lock whose result is overdue is shown for as long as it is.
+"""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -7,6 +10,7 @@ from django.urls import reverse
 
 from accounting.shell.templatetags.pages import words
 from devices import queries
+from devices.intake import lost_locks
 from devices.intake.deals import SAME_DEAL_TWICE
 from devices.intake.significant import NOT_YOUR_TABLE, REFERENCE_REUSED
 from tables.addresses import round_address
@@ -19,7 +23,7 @@ COUNTED = 100  # so many of a kind are counted, more are "over"
 def concerns(now: datetime, *, sees_devices: bool) -> list[dict[str, Any]]:
     """One alert a kind; it leads to the round that came twice, or whoever `sees_devices` to their events."""
     events_address = reverse("devices") + "#events" if sees_devices else ""
-    alerts = []
+    alerts = _lost_locks(now)
     for code in CONCERNS:
         events = queries.recent_events(code, since=now - NEWS, limit=COUNTED)
         if not events:
@@ -38,3 +42,20 @@ def concerns(now: datetime, *, sees_devices: bool) -> list[dict[str, Any]]:
             "address": round_address(newest.table, newest.detail["round"]) if same else events_address,
         })  # fmt: skip
     return alerts
+
+
+def _lost_locks(now: datetime) -> list[dict[str, Any]]:
+    """Locks whose results are overdue, as one alert that leads to the oldest."""
+    found = lost_locks.lost(now)
+    if not found:
+        return []
+    oldest, many = found[0], len(found)
+    return [{
+        "key": f"{lost_locks.LOCK_WITHOUT_RESULT}-{many}-{oldest.message_id}",
+        "kind": "warn",
+        "title": words(lost_locks.LOCK_WITHOUT_RESULT) + (f", {many} rounds" if many > 1 else ""),
+        "detail": f"{oldest.table}: {oldest.round} was locked",
+        "age": max(0, int((now - oldest.recorded_at).total_seconds())),
+        "after": " ago",
+        "address": round_address(oldest.table, oldest.round),
+    }]  # fmt: skip

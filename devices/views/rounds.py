@@ -18,7 +18,7 @@ from devices.queries import RoundShown
 from jackpot import queries as jackpot_queries
 from jackpot.rules.hits import envy_name
 from tables.addresses import round_address
-from tables.queries import ends, floor, payouts, set_up
+from tables.queries import ends, floor, locks, payouts, set_up
 from tables.queries.set_up import PaytableShown
 from tables.rules.differences import changed, side_by_side
 from tables.rules.round_acts import unreleasable
@@ -34,17 +34,32 @@ METHODS = {
 
 @page("floor")
 def round_page(request: HttpRequest, reference: str) -> HttpResponse:
-    """One round, wherever it stands: seats and lines, awards, meters, ledger, proof, the message as it came."""
+    """One round, wherever it stands: seats and lines, awards, meters, ledger, proof, the message as it came.
+
+    One that is locked and has no result yet shows its lock.
+    """
     found = queries.round_at(reference)
-    if found is None:
+    if found is not None:
+        return render(request, "rounds/round.html", {"round": _worded(found)})
+    lock = locks.lock_at(reference)
+    if lock is None:
         raise Http404(f"no round {reference}")
-    return render(request, "rounds/round.html", {"round": _worded(found)})
+    transfers = transfers_of(lock.stream_id, lock.sequence)
+    context = {
+        "lock": lock,
+        "transfers": transfers,
+        "transferred_cents": sum(transfer["amount_cents"] for transfer in transfers),
+        "event": queries.with_receipts([event_shown(lock.stream_id, lock.sequence)])[0],
+    }
+    return render(request, "rounds/locked.html", context)
 
 
 def _worded(found: RoundShown) -> dict[str, Any]:
     message = found.as_decided
     settlement = msgspec.json.decode(found.settlement) if found.settlement else None
     dealing = message["dealing"]
+    lock = locks.lock_of(found.table, found.round)
+    from_lock = lock is not None and lock.state != "void" and found.counts_at == lock.counts_at
     shown: dict[str, Any] = {
         "reference": found.round,
         "table": found.table,
@@ -54,7 +69,9 @@ def _worded(found: RoundShown) -> dict[str, Any]:
         "received_at": found.received_at,
         "dealt_at": message["dealt_at"],
         "counts_at": found.counts_at,
-        "misdated": found.counts_at is not None and found.counts_at != instant(message["dealt_at"]),
+        "lock": lock,
+        "from_lock": from_lock,
+        "misdated": not from_lock and found.counts_at is not None and found.counts_at != instant(message["dealt_at"]),
         "community": message["community"],
         "dealer": message.get("dealer", []),
         "dealing": _dealing(dealing),
@@ -208,6 +225,7 @@ def payout_page(request: HttpRequest, payout_id: str) -> HttpResponse:
         "explained": found,
         "payout": payout,
         "address": round_address(payout["table"], payout["round"]),
+        "lock": locks.lock_of(payout["table"], payout["round"]) if locks.counted_from_locks([payout["id"]]) else None,
         "total_cents": sum(transfer["amount_cents"] for transfer in found["ledger"]),
         "paytable": shown,
         "envy_subjects": [

@@ -139,6 +139,7 @@ if ROLE == "settle":
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "devices.tasks.sweep", "schedule": 1.0, "options": {"queue": "settle", "expires": 5}},
     "office": {"task": "accounting.office.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
+    "locks": {"task": "devices.tasks.look_at_locks", "schedule": 10.0, "options": {"queue": "work", "expires": 9}},
     "deals": {"task": "devices.tasks.look_at_deals", "schedule": 2.0, "options": {"queue": "work", "expires": 5}},
 }
 if CELERY_BROKER_URL.startswith("pgmq:"):
@@ -254,6 +255,9 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "REDOC_DIST": "SIDECAR",
 }
+
+# ── what is overdue ─────────────────────────────────────────────────────────────────────────────────────────────
+LOCK_SECONDS = float(os.environ.get("JACKPOT_LOCK_SECONDS", "600"))  # so long a lock may wait for its round's result
 
 # ── what one request may cost ───────────────────────────────────────────────────────────────────────────────────
 MOST_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024  # 1,000 messages at once are about 1 MB

@@ -1,12 +1,15 @@
-"""What tables remember: wager editions, tables and their terms, rounds, holds and payouts."""
+"""What tables remember: wager editions, tables and their terms, rounds, locks, holds and payouts."""
 
 from tables.models.ends import EnvyEnd, VoidedRound
+from tables.models.lock import Lock, LockSetAside
 from tables.models.round import Hold, Payout, Round
 from tables.models.table import Table, TablePaytable, TableTerms, WagerEdition
 
 __all__ = [
     "EnvyEnd",
     "Hold",
+    "Lock",
+    "LockSetAside",
     "Payout",
     "Round",
     "Table",

@@ -12,9 +12,9 @@ from tables.rules.held import HELD_REASONS
 class Round(models.Model):
     """A settled or void round. `settlement` is the canonical JSON whose SHA-256 its event carries.
 
-    `dealt_at` is the deal as reported; `counts_at` is the moment that counts, which is the receipt where the deal cannot
-    be right (ARCHITECTURE §4.10). `gaming_date` is the day that the ledger booked it on, `original_date` its own day
-    where that one was closed.
+    `dealt_at` is the deal as reported; `counts_at` is the moment that counts, which is its lock's where it has one
+    (DECISIONS A51), or the receipt where the deal cannot be right (ARCHITECTURE §4.10). `gaming_date` is the day that the
+    ledger booked it on, `original_date` its own day where that one was closed.
     """
 
     class Outcome(models.TextChoices):

@@ -114,7 +114,9 @@ SHOWN = """
     SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference,
         CASE WHEN EXISTS (SELECT FROM tables_voidedround voided WHERE voided.stream_id = round.stream_id
             AND voided.sequence = round.sequence) THEN 'void' ELSE round.outcome END, round.counts_at,
-        CASE WHEN round.dealt_at <> round.counts_at THEN to_json(round.dealt_at) #>> '{}' END, round.settlement
+        CASE WHEN round.dealt_at <> round.counts_at AND NOT EXISTS (SELECT FROM tables_lock lock
+            WHERE lock.stream_id = round.stream_id AND lock.ended = round.sequence)
+        THEN to_json(round.dealt_at) #>> '{}' END, round.settlement
 """
 LAST_ROUNDS = (
     SHOWN

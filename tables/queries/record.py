@@ -9,6 +9,8 @@ from accounting.statements import Row, execute
 SETTLEMENTS = """
     SELECT message_id, settlement FROM tables_round WHERE message_id = ANY(%(ids)s)
     UNION ALL SELECT message_id, settlement FROM tables_hold WHERE message_id = ANY(%(ids)s)
+    UNION ALL SELECT message_id, result FROM tables_lock WHERE message_id = ANY(%(ids)s)
+    UNION ALL SELECT message_id, result FROM tables_locksetaside WHERE message_id = ANY(%(ids)s)
 """
 CORRECTED = """
     SELECT round.message_id, document.cause FROM tables_round round
@@ -17,8 +19,9 @@ CORRECTED = """
     WHERE round.message_id = ANY(%s) AND event.kind = 'round.correct'
 """
 BEFORE = """
-    SELECT event.hash, coalesce(round.settlement, document.result) FROM accounting_event event
+    SELECT event.hash, coalesce(round.settlement, lock.result, document.result) FROM accounting_event event
     LEFT JOIN tables_round round ON round.stream_id = event.stream_id AND round.sequence = event.sequence
+    LEFT JOIN tables_lock lock ON lock.stream_id = event.stream_id AND lock.sequence = event.sequence
     LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
     WHERE event.stream_id = %s AND event.sequence = %s
 """
@@ -44,6 +47,9 @@ BEYOND = """
             (SELECT min(sequence) FROM accounting_transfer WHERE stream_id = stream.id AND sequence >= next_sequence)),
         (SELECT min(sequence) FROM jackpot_hit hit JOIN jackpot_link link ON link.id = hit.link_id
             WHERE link.stream_id = stream.id AND (sequence < 0 OR sequence >= next_sequence)),
+        least((SELECT min(sequence) FROM tables_lock WHERE stream_id = stream.id
+                AND (sequence < 0 OR sequence >= next_sequence)),
+            (SELECT min(ended) FROM tables_lock WHERE stream_id = stream.id AND ended >= next_sequence)),
         (SELECT min(sequence) FROM accounting_event WHERE stream_id = stream.id AND sequence >= next_sequence),
         (SELECT min(sequence) FROM accounting_document WHERE stream_id = stream.id AND sequence >= next_sequence)
     FROM accounting_stream stream WHERE stream.id = %s
@@ -56,12 +62,14 @@ NOWHERE = """
         UNION ALL (SELECT 'transfer', stream_id, sequence FROM accounting_transfer)
         UNION ALL (SELECT 'round', stream_id, sequence FROM tables_round)
         UNION ALL (SELECT 'payout', stream_id, sequence FROM tables_payout)
+        UNION ALL (SELECT 'lock', stream_id, sequence FROM tables_lock)
     ) AS found WHERE NOT EXISTS (SELECT FROM accounting_stream stream WHERE stream.id = found.stream_id) LIMIT 1
 """
 
 
 def settlements(message_ids: Collection[int]) -> dict[int, bytes]:
-    """The settlement of each message that has one, as its JSON bytes; a released round's stands before its hold's."""
+    """The settlement of each message that has one, or the result of a lock, as its JSON bytes; a released round's stands before
+    its hold's."""
     with connection.cursor() as cursor:
         cursor.execute(SETTLEMENTS, {"ids": list(message_ids)})
         found: dict[int, bytes] = {}
@@ -109,7 +117,7 @@ def held_for(message_id: int) -> list[str] | None:
 def rows_beyond(stream_id: int) -> dict[str, int | None]:
     """The first sequence before a stream's opening or after its last event that rows of each kind name; None where none."""
     (found,) = execute(BEYOND, [stream_id])
-    return dict(zip(("rounds", "payouts", "transfers", "hits", "events", "documents"), found, strict=True))
+    return dict(zip(("rounds", "payouts", "transfers", "hits", "locks", "events", "documents"), found, strict=True))
 
 
 def row_of_no_stream() -> tuple[str, int, int] | None:

@@ -311,6 +311,8 @@ class House:
                     self.envy[name].state = state
                 case "lock":
                     self.locks[table, reference].end(state)
+                    if not self.remembers:
+                        del self.locks[table, reference]
                 case "round":
                     self.rounds[table, reference].outcome = state
                 case what:

@@ -1,4 +1,4 @@
-"""Recording what people decide about tables and held rounds (CONTRACT §7): one event on the table's stream."""
+"""Recording what people decide about tables, held rounds and locks (CONTRACT §7): one event on the table's stream."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from tables.rules.house import HELD as HELD_STILL
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.rules.precedents import OF_THE_PAST, VOID_ROUND
-from tables.services import past, recording, terms
+from tables.services import lock_rows, locks, past, recording, terms
 from tables.services.messages import MESSAGES
 from tables.services.recording import Booking, Incoming, Moments, decode, encode
 from tables.services.rounds import dated
@@ -77,6 +77,8 @@ def stream_of(act: Act) -> int:
     """The stream that an act is recorded on. ActRefused where its subject is not there."""
     if act.act in ROUND_ACTS:
         return held(act.subject).stream_id
+    if act.act == locks.VOID:
+        return locks.named(act.subject).stream_id
     stream_id = models.Table.objects.filter(code=act.subject).values_list("stream_id", flat=True).first()
     if stream_id is None:
         raise ActRefused("unknown_subject", detail=f"there is no table {act.subject}")
@@ -101,6 +103,7 @@ def foresee(act: Act, *, at: datetime) -> Decision:
     book = recording.on_stream(stream, at=at)
     if act.act in ROUND_ACTS:
         with_precedent(act, book.house)
+        book.house.locks |= lock_rows.of_round(stream.pk, act.subject, before=stream.next_sequence)
     try:
         return decide(act, book.house)
     finally:
@@ -137,6 +140,8 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     stream = ledger.lock_stream(stream_of(act))
     if act.act in ROUND_ACTS:
         return stream.code, _decide_round(stream, act, at=at, **more)
+    if act.act == locks.VOID:
+        return stream.code, locks.void(stream, act, at=at, **more)
     act = _after_the_last_change(act, terms.house_of(stream.pk))
     sequence, house = recording.record(stream, act, at=at, **more)
     _project(act, house)
@@ -156,6 +161,7 @@ def _after_the_last_change(act: Act, house: House) -> Act:
 def _decide_round(stream: Any, act: Act, *, at: datetime, **more: Any) -> int:
     book = recording.on_stream(stream, at=at)
     found = with_precedent(act, book.house)
+    book.house.locks |= lock_rows.of_round(stream.pk, act.subject, before=stream.next_sequence)
     incoming = found.incoming
     try:
         decision = decide(act, book.house)
@@ -169,7 +175,12 @@ def _decide_round(stream: Any, act: Act, *, at: datetime, **more: Any) -> int:
     if act.act == "round.correct":
         message = msgspec.convert(act.payload["message"], RoundMessage)
     when = dated(message, incoming.received_at, book.house.tables[message.table])
-    own_day = book.in_force.days.of(when.moment)
+    moment = when.moment
+    if decision.round is not None:  # it counts from its lock (DECISIONS A51)
+        (lock,) = book.house.locks.values()
+        moment = lock.counts_at
+        when = when._replace(counts_at=moments.at_nanoseconds(moment))
+    own_day = book.in_force.days.of(moment)
     named = {
         "message": incoming.digest.hex(),
         "received_at": incoming.received_at.isoformat(),

@@ -7,7 +7,7 @@ from tables.models import Hold
 from tables.rules import held
 from tables.rules.faults import Fault
 from tables.rules.round_acts import counts_at
-from tables.services import terms
+from tables.services import lock_rows, terms
 from tables.services.recording import decode
 
 
@@ -16,6 +16,10 @@ def of_held(message_id: int, raw: bytes, received_at: datetime) -> list[Fault]:
     hold = Hold.objects.select_related("table").get(message_id=message_id)
     message = decode(raw)
     house = terms.house_of(hold.table.stream_id)
-    moment = counts_at(message, instant_nanoseconds(received_at), house)
-    game = house.game(house.tables[message.table], moment)
-    return held.faults(message, game, hold.reasons, error=hold.error)
+    table = house.tables[message.table]
+    lock = lock_rows.of_hold(hold.table_id, hold.reference)
+    if lock is None:
+        game = house.game(table, counts_at(message, instant_nanoseconds(received_at), house))
+        return held.faults(message, game, hold.reasons, error=hold.error)
+    game = house.game_on(table, lock.counts_at, house.links[lock.link])
+    return held.faults(message, game, hold.reasons, lock.stakes, hold.error)

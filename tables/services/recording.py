@@ -16,11 +16,12 @@ from accounting.rules.events import ROUND
 from accounting.services import ledger
 from accounting.services.copying import Copying
 from accounting.services.ledger import Entry, Journal
+from accounting.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
 from jackpot.services import meters
-from tables.models import Hold
+from tables.models import Hold, LockSetAside
 from tables.rules.deciding import RoundDecision, decide
-from tables.rules.house import House
+from tables.rules.house import DECIDED, House
 from tables.rules.message import RoundMessage
 from tables.services import ends, precedents, terms
 from tables.services.seals import seal
@@ -33,8 +34,16 @@ encode = msgspec.json.Encoder(order="sorted").encode
 decode = msgspec.json.Decoder(RoundMessage).decode
 
 
+RESULT = "result"
+LATE = b"late"
+
+
 class Incoming(NamedTuple):
-    """A stored message: it waits to be settled, or was held."""
+    """A stored message: it waits to be settled, or was held.
+
+    Where locks are about, `lock` is not None: of a lock, whether its round's result had come before it (`late`) or not
+    (empty); of a result, what its lock put in.
+    """
 
     message_id: int
     table_id: int
@@ -43,6 +52,8 @@ class Incoming(NamedTuple):
     raw: bytes
     digest: bytes
     device_id: int | None
+    kind: str = RESULT
+    lock: bytes | None = None
 
 
 class Moments(NamedTuple):
@@ -69,6 +80,9 @@ class Recorder:
     rounds: list[tuple[Any, ...]] = field(default_factory=list)
     payouts: list[tuple[Any, ...]] = field(default_factory=list)
     holds: list[Hold] = field(default_factory=list)
+    locks: list[tuple[Any, ...]] = field(default_factory=list)
+    set_aside: list[LockSetAside] = field(default_factory=list)
+    ended: list[tuple[int, str, str, int]] = field(default_factory=list)
     recorded: int = 0
 
     @property
@@ -119,6 +133,9 @@ class Recorder:
         stream_id, table_id, terms = self.journal.stream_id, incoming.table_id, decision.terms
         (dealt_at, counts_at), (day, original) = when, booking
         assert terms is not None, "a round is decided under terms"
+        if decision.round is not None:  # it had a lock
+            self.house.keep(decision)
+            self.ended.append((table_id, incoming.reference, DECIDED, sequence))
         if self.link is not None:
             self.link.apply(
                 settlement=decision.result,
@@ -177,13 +194,22 @@ class Recorder:
             copying.send("tables_round", ROUND_COLUMNS, self.rounds)
         if self.payouts:
             copying.send("tables_payout", PAYOUT_COLUMNS, self.payouts)
+        if self.locks:
+            copying.send("tables_lock", LOCK_COLUMNS, self.locks)
+            self.locks.clear()
         self.rounds.clear()
         self.payouts.clear()
 
     def close(self) -> None:
-        """Write what changes once: holds, totals, the stream's head, its meters."""
+        """Write what changes once: holds, locks that ended, totals, the stream's head, its meters."""
         if self.holds:
             Hold.objects.bulk_create(self.holds)
+        if self.set_aside:
+            LockSetAside.objects.bulk_create(self.set_aside)
+        if self.ended:
+            columns = [list(column) for column in zip(*self.ended, strict=True)]
+            ((ended,),) = execute(END_LOCKS, [*columns, self.journal.stream_id])
+            assert ended == len(self.ended), "locks that ended were waiting"
         if self.recorded:
             self.journal.close()
             if self.link is not None:
@@ -194,6 +220,7 @@ def recorder(stream_id: int, in_force: StreamTerms, *, next_sequence: int, head:
     """A recorder on a stream whose row the caller holds locked, on its meters as they stand."""
     link = meters.read(stream_id)
     if link is not None:
+        in_force.house.locks.clear()  # those that wait now come with the batch, or with the act that names one
         state = in_force.house.links[link.link]
         state.meters, state.next_hit = link.values, link.next_hit
     journal = Journal(
@@ -242,6 +269,20 @@ ROUND_COLUMNS = {
     "reference": "varchar", "outcome": "varchar", "dealt_at": "timestamptz", "counts_at": "timestamptz",
     "gaming_date": "date", "original_date": "date", "settlement": "bytea",
 }  # fmt: skip
+LOCK_COLUMNS = {
+    "stream_id": "int8", "sequence": "int8", "message_id": "int8", "table_id": "int8", "reference": "varchar",
+    "locked_at": "timestamptz", "counts_at": "timestamptz", "gaming_date": "date", "original_date": "date",
+    "result": "bytea", "put_in": "bytea", "state": "varchar", "ended": "int8",
+}  # fmt: skip
+END_LOCKS = """
+    WITH ended AS (
+        UPDATE tables_lock lock SET state = done.state, ended = done.sequence
+        FROM unnest(%s::bigint[], %s::text[], %s::text[], %s::bigint[]) AS done (table_id, reference, state, sequence)
+        WHERE lock.table_id = done.table_id AND lock.reference = done.reference AND lock.stream_id = %s
+            AND lock.state = 'locked'
+        RETURNING 1
+    ) SELECT count(*) FROM ended
+"""
 PAYOUT_COLUMNS = {
     "stream_id": "int8", "sequence": "int8", "line": "int2", "table_id": "int8", "seat": "int2", "kind": "varchar",
     "wager": "varchar", "hand": "varchar", "level_id": "int8", "cents": "int8", "dealt_at": "timestamptz",

@@ -1,4 +1,4 @@
-"""Settling a batch of rounds of one stream: decode, decide, record. One call inside one transaction (ARCHITECTURE §3)."""
+"""Settling a batch of rounds and locks of one stream: decode, decide, record. One call inside one transaction (§3)."""
 
 import traceback
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,11 @@ from accounting.rules import moments
 from accounting.services import gaming_days
 from accounting.services.copying import Copying
 from tables.rules.deciding import Result, decide_result
-from tables.rules.house import TableState
+from tables.rules.house import LOCKED, TableState
+from tables.rules.lock import LockMessage
 from tables.rules.message import RoundMessage
-from tables.services import recording, terms
-from tables.services.recording import Booking, Incoming, Moments, Recorder, decode
+from tables.services import lock_rows, locks, recording, terms
+from tables.services.recording import LATE, RESULT, Booking, Incoming, Moments, Recorder, decode
 from tables.services.terms import StreamTerms
 
 PORTION = 250
@@ -28,14 +29,21 @@ LOOK_IN = 4
 
 @dataclass(slots=True)
 class Batch:
-    """What became of a batch."""
+    """What became of a batch; `set_aside` are the locks that were held or came after their results, and why."""
 
     settled: int = 0
     held: int = 0
+    locked: int = 0
     hits: int = 0
     last_sequence: int = 0
     misdated: list[Incoming] = field(default_factory=list)
     crashed: list[tuple[Incoming, str]] = field(default_factory=list)
+    set_aside: list[tuple[Incoming, str, list[str]]] = field(default_factory=list)
+
+    @property
+    def dealt_with(self) -> int:
+        """How many messages wait no more."""
+        return self.settled + self.held + self.locked + len(self.set_aside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +57,7 @@ class StreamHead:
 
 
 class Dated(NamedTuple):
-    """When a round was dealt, and the moment it counts from, as an instant and in nanoseconds since 1970 UTC."""
+    """When a round was dealt or locked, and the moment it counts from, as instant and in nanoseconds since 1970 UTC."""
 
     dealt_at: datetime
     counts_at: datetime
@@ -59,7 +67,12 @@ class Dated(NamedTuple):
 
 def dated(message: RoundMessage, received_at: datetime, table: TableState) -> Dated:
     """Date a round by its deal, or by receipt when it was dealt in the future or before the table existed."""
-    dealt_at, dealt = moments.read(message.dealt_at)
+    return dated_by(message.dealt_at, received_at, table)
+
+
+def dated_by(reported: str, received_at: datetime, table: TableState) -> Dated:
+    """Date what a table reports the moment of, a round's deal or its lock."""
+    dealt_at, dealt = moments.read(reported)
     moment = table.counts_at(dealt, moments.instant_nanoseconds(received_at))
     if moment == dealt:
         return Dated(dealt_at, dealt_at, dealt, False)
@@ -87,7 +100,7 @@ def settle_batch(
     recorder = recording.recorder(
         stream.id, in_force, next_sequence=stream.next_sequence, head=bytes(stream.head), at=at
     )
-    settling = _Settling(recorder, hold_for)
+    settling = _Settling(recorder, hold_for, incoming)
     booked_on: dict[date, date] = {}
     with Copying() as copying:
         if besides is not None:
@@ -124,7 +137,7 @@ class _Ready(NamedTuple):
     """A decoded message with the moment it counts from and the gaming day of that."""
 
     incoming: Incoming
-    message: RoundMessage
+    message: RoundMessage | LockMessage
     dated: Dated
     day: date
 
@@ -146,8 +159,11 @@ def crashed(round: str, table: str, players: int) -> dict[str, Any]:
 class _Settling:
     """A batch on its way: what is evidence against a message is told from what is our own fault here."""
 
-    def __init__(self, recorder: Recorder, hold_for: str) -> None:
+    def __init__(self, recorder: Recorder, hold_for: str, all_of_it: Sequence[Incoming]) -> None:
         self.recorder = recorder
+        self.all_of_it = all_of_it
+        self.locked: dict[tuple[int, str], tuple[datetime, Booking]] = {}
+        self._late: set[int] | None = None
         self.in_force: StreamTerms = recorder.in_force
         self.hold_for = hold_for
         self.batch = Batch()
@@ -157,8 +173,10 @@ class _Settling:
         """Decode and date a message; None where it cannot be read, which costs itself only (ARCHITECTURE §4.11)."""
         table = self.in_force.house.tables[self.in_force.tables[incoming.table_id]]
         try:
+            if incoming.lock is not None:
+                return self._prepare_with_lock(incoming, table)
             message = decode(incoming.raw)
-            when = dated(message, incoming.received_at, table)
+            when = dated_by(message.dealt_at, incoming.received_at, table)
             day = self.in_force.days.of(when.moment)
         except MemoryError:  # says nothing against the message
             raise
@@ -167,11 +185,29 @@ class _Settling:
             return None
         return _Ready(incoming, message, when, day)
 
+    def _prepare_with_lock(self, incoming: Incoming, table: TableState) -> _Ready:
+        """A lock, or a result with the lock that it decides: that one counts from the lock (DECISIONS A51)."""
+        house = self.in_force.house
+        message: RoundMessage | LockMessage
+        if incoming.kind != RESULT:
+            message = locks.read(incoming.raw, house.tables)
+            when = dated_by(message.locked_at, incoming.received_at, table)
+        else:
+            message = decode(incoming.raw)
+            when = dated_by(message.dealt_at, incoming.received_at, table)
+            assert incoming.lock is not None, "it waits with its lock"
+            lock = house.locks[message.table, message.round] = lock_rows.state_of(incoming.lock)
+            when = when._replace(counts_at=moments.at_nanoseconds(lock.counts_at), moment=lock.counts_at)
+        return _Ready(incoming, message, when, self.in_force.days.of(when.moment))
+
     def settle(self, item: _Ready, day: date) -> None:
         """Settle one round on the meters as the previous one left them, and record it."""
         incoming, message, when, own_day = item
         if when.misdated:
             self.batch.misdated.append(incoming)
+        if isinstance(message, LockMessage):
+            self._lock(item, message, day)
+            return
         if self.hold_for:
             self._crashed(item, self.hold_for)
             return
@@ -187,11 +223,50 @@ class _Settling:
             self.recorder.hold(incoming, when.dealt_at, decision.result, "")
             return
         booking = Booking(day, None if day == own_day else own_day)
-        self.recorder.round(decision, incoming, Moments(when.dealt_at, when.counts_at), booking)
+        counts_at = when.counts_at
+        if decision.round is not None and (lock := self.locked.get((incoming.table_id, incoming.reference))):
+            counts_at, booking = lock  # that of this batch, of which nothing was known before
+        self.recorder.round(decision, incoming, Moments(when.dealt_at, counts_at), booking)
         self.batch.settled += 1
+
+    def _lock(self, item: _Ready, message: LockMessage, day: date) -> None:
+        """Decide a lock, and record it or set it aside."""
+        incoming, _, when, own_day = item
+        if self.hold_for:
+            self._aside(incoming, when.dealt_at, self.hold_for)
+            return
+        booking = Booking(day, None if day == own_day else own_day)
+        moment = locks.When(when.dealt_at, when.counts_at, when.moment)
+        decision, error = locks.settle(self.recorder, incoming, message, moment, booking, late=self._is_late(incoming))
+        if decision.outcome == LOCKED:
+            self.locked[incoming.table_id, incoming.reference] = when.counts_at, booking
+            self.batch.locked += 1
+            return
+        if error:
+            self.batch.crashed.append((incoming, error))
+        self.batch.set_aside.append((incoming, decision.outcome, decision.result["reasons"]))
+
+    def _is_late(self, incoming: Incoming) -> bool:
+        """Whether the result of a lock's round came before it: in an earlier batch, or in this one."""
+        if self._late is None:
+            self._late, results = set(), set()
+            for other in self.all_of_it:
+                if other.kind == RESULT:
+                    results.add((other.table_id, other.reference))
+                elif (other.table_id, other.reference) in results:
+                    self._late.add(other.message_id)
+        return incoming.lock == LATE or incoming.message_id in self._late
+
+    def _aside(self, incoming: Incoming, locked_at: datetime, error: str) -> None:
+        """Set a lock aside that cannot be read or was never finished."""
+        decision = locks.failed(incoming.reference, self.in_force.tables[incoming.table_id])
+        locks.set_aside(self.recorder, incoming, locked_at, decision, error)
+        self.batch.crashed.append((incoming, error))
+        self.batch.set_aside.append((incoming, decision.outcome, decision.result["reasons"]))
 
     def _crashed(self, item: _Ready, error: str) -> None:
         message = item.message
+        assert isinstance(message, RoundMessage), "a lock is set aside"
         self._hold(item.incoming, item.dated.dealt_at, error, crashed(message.round, message.table, len(message.seats)))
 
     def _hold(self, incoming: Incoming, dealt_at: datetime, error: str, settlement: dict[str, Any]) -> None:
@@ -202,6 +277,9 @@ class _Settling:
     def close(self) -> None:
         """Hold what could not even be read, dated by its receipt, and write what a batch changes once."""
         for incoming, error in self.unread:
+            if incoming.kind != RESULT:
+                self._aside(incoming, incoming.received_at, error)
+                continue
             settlement = crashed(incoming.reference, self.in_force.tables[incoming.table_id], 0)
             self._hold(incoming, incoming.received_at, error, settlement)
         recorder = self.recorder

@@ -36,6 +36,10 @@ TOGETHER = {
         "LAST_ROUNDS": "the newest rounds of every stream",
         "OF_TABLE": "a page of a table's rounds with their stream",
     },
+    "tables/queries/locks.py": {
+        "SHOWN": "a lock with its stream's code",
+        "ENDED": "which rounds of a page of payouts count from their locks",
+    },
     "tables/queries/payouts.py": {
         "NAME": "what the payouts of a page are called, each by key",
         "STATE": PART + "what became of a payout's hit",
@@ -60,12 +64,15 @@ TOGETHER = {
         "GATEWAYS": "the last message of every device",
         "queues": "streams that wait, by code",
     },
+    "devices/audit/locks.py": {"LOCKS": "the locks of a range of events with their messages"},
+    "devices/audit/set_aside.py": {"SET_ASIDE": "locks set aside with their messages, a thousand at a time"},
     "devices/audit/rows.py": {"EVENTS": "what a replay reads of each event: a million of them"},
     "devices/audit/inbox_check.py": {
         "ASTRAY": "every message in one place, an anti-join over all of them",
         "WITHOUT_MESSAGE": "rows whose message is gone, an anti-join",
         "HELD": "every hold with its message and stream, a thousand at a time",
     },
+    "devices/intake/lost_locks.py": {"LOST": "locks that wait longer than they may, with their moments and devices"},
     "devices/intake/deals.py": {
         "STREAMS": "streams with rounds since the last look at deals",
         "SETTLED": "rounds since then with their messages, a thousand at a time",
@@ -73,6 +80,7 @@ TOGETHER = {
         "TWINS": "a deal that was there before, under which reference and at which table",
     },
     "devices/intake/settling.py": {
+        "TAKE": "what waits, with the lock that each result decides: no further question of a stream without locks",
         "ATTEMPT": "lock, look and count in one way to the server: a quiet floor's batches are of one",
         "REROUTE": "messages follow their table to its stream",
     },

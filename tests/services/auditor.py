@@ -38,7 +38,9 @@ def chain_holds(stream_id: int, code: str, next_sequence: int, head: bytes) -> N
         FROM accounting_event event
         LEFT JOIN tables_round round ON event.kind = 'round' AND round.stream_id = event.stream_id
             AND round.sequence = event.sequence
-        LEFT JOIN devices_message message ON message.id = round.message_id
+        LEFT JOIN tables_lock lock ON event.kind = 'lock' AND lock.stream_id = event.stream_id
+            AND lock.sequence = event.sequence
+        LEFT JOIN devices_message message ON message.id = coalesce(round.message_id, lock.message_id)
         WHERE event.stream_id = %s ORDER BY event.sequence""",
         stream_id,
     ):
@@ -109,7 +111,10 @@ def adjusted(account: str) -> int:
 
 
 def contributions_are_exact() -> None:
-    """Σ contributions = Σ accepted wagers × rate, to the millionth of a cent, on display, limit and reserve together."""
+    """Σ contributions = Σ accepted wagers × rate, to the millionth of a cent, on display, limit and reserve together.
+
+    Accepted are the wagers of settled rounds, and those of locks that wait for their results.
+    """
     for level_id, link, level, rate, reserve_rate, reset, stream_id in rows("""
         SELECT level.id, link.code, level.code, terms.rate_ppm, terms.reserve_ppm, terms.reset_cents, link.stream_id
         FROM jackpot_level level JOIN jackpot_link link ON link.id = level.link_id
@@ -133,6 +138,9 @@ def contributions_are_exact() -> None:
                     from_house += award["seed"]["house_cents"]
                     from_overflow += award["seed"]["overflow_cents"]
                     to_revenue += award.get("revenue_cents", 0)
+        for result in results_of_locks(stream_id):
+            contributed += sum(row["contributed_millionths"] for row in result["meters"] if row["level"] == level)
+        wagered += waiting_stakes(stream_id)
         meter = rows(
             """SELECT value_cents, residual_millionths, reserve_cents, reserve_residual_millionths, overflow_cents,
             overflow_residual_millionths, wagers, hits, wins_cents FROM jackpot_meter WHERE level_id = %s""",
@@ -200,6 +208,8 @@ def every_message_is_somewhere_once() -> None:
             SELECT FROM tables_round decided JOIN accounting_event event USING (stream_id, sequence)
             WHERE decided.message_id = hold.message_id
                 AND event.kind IN ('round.release', 'round.correct', 'round.void')))
+        + (SELECT count(*) FROM tables_lock WHERE message_id = message.id)
+        + (SELECT count(*) FROM tables_locksetaside WHERE message_id = message.id)
         + (SELECT count(*) FROM devices_queued WHERE message_id = message.id) <> 1
     """)
     assert astray == []
@@ -215,6 +225,27 @@ def settlements(stream_id: int) -> Iterator[tuple[int, dict[str, Any]]]:
         "SELECT sequence, settlement FROM tables_round WHERE stream_id = %s ORDER BY sequence", stream_id
     ):
         yield sequence, json.loads(bytes(settlement))
+
+
+def results_of_locks(stream_id: int) -> Iterator[dict[str, Any]]:
+    """What each lock of a stream came to, and the void of each that was called off."""
+    for (result,) in rows(
+        "SELECT result FROM tables_lock WHERE stream_id = %s UNION ALL SELECT result FROM accounting_document"
+        " JOIN accounting_event USING (stream_id, sequence) WHERE stream_id = %s AND kind = 'lock.void'",
+        stream_id, stream_id,
+    ):  # fmt: skip
+        yield json.loads(bytes(result))
+
+
+def waiting_stakes(stream_id: int) -> int:
+    """The wagers in cents of a stream's locks that wait for their results, as their messages say."""
+    waiting = rows(
+        "SELECT raw FROM devices_message message JOIN tables_lock lock ON lock.message_id = message.id"
+        " WHERE lock.stream_id = %s AND lock.state = 'locked'",
+        stream_id,
+    )
+    messages = [json.loads(bytes(raw)) for (raw,) in waiting]
+    return sum(seat["wagers"]["progressive"] for message in messages for seat in message["seats"])
 
 
 def progressive_stakes(settlement: dict[str, Any]) -> list[int]:

@@ -158,6 +158,17 @@ def message(
     } | more
 
 
+def locked(round: str, *seats: int, table: str = LINKED, locked_at: str = DEALT_AT, **wager: int) -> Message:
+    """The lock of a round: the progressive wager of its table's link, unless another is given, at these seats or the first."""
+    return {
+        "kind": "lock",
+        "round": round,
+        "table": table,
+        "locked_at": locked_at,
+        "seats": [{"seat": number, "wagers": wager or PROGRESSIVE[table]} for number in seats or (1,)],
+    }
+
+
 def royal(round: str, *, table: str = LINKED, **more: Any) -> Message:
     """Seat 3 holds a royal flush and seat 1 earns its envy; seat 5 bets no progressive."""
     wager = PROGRESSIVE[table]
@@ -295,14 +306,17 @@ class House:
         """What a posted message came to."""
         found = rows(
             """
-            SELECT coalesce(round.settlement, hold.settlement) FROM devices_message message
+            SELECT coalesce(round.settlement, hold.settlement, lock.result, aside.result) FROM devices_message message
             JOIN tables_table tabl ON tabl.id = message.table_id
             LEFT JOIN tables_round round ON round.message_id = message.id
             LEFT JOIN tables_hold hold ON hold.message_id = message.id
-            WHERE tabl.code = %s AND message.reference = %s
+            LEFT JOIN tables_lock lock ON lock.message_id = message.id
+            LEFT JOIN tables_locksetaside aside ON aside.message_id = message.id
+            WHERE tabl.code = %s AND message.reference = %s AND message.kind = %s
             """,
             sent["table"],
             sent["round"],
+            sent.get("kind", "result"),
         )
         assert len(found) == 1, f"{sent['round']}: {len(found)} messages"
         assert found[0][0] is not None, f"{sent['round']} is not settled"

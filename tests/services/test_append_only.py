@@ -7,7 +7,20 @@ from collections.abc import Callable
 import pytest
 
 from tests.services.attempts.office import decided
-from tests.services.house import ALONE, TWIN, House, message, refused_by, rows, royal, run, seat, two_hits, value
+from tests.services.house import (
+    ALONE,
+    TWIN,
+    House,
+    locked,
+    message,
+    refused_by,
+    rows,
+    royal,
+    run,
+    seat,
+    two_hits,
+    value,
+)
 
 APPEND_ONLY = (
     "accounting_account",
@@ -31,6 +44,7 @@ APPEND_ONLY = (
     "office_tieredition",
     "tables_envyend",
     "tables_hold",
+    "tables_locksetaside",
     "tables_payout",
     "tables_round",
     "tables_tablepaytable",
@@ -47,6 +61,8 @@ def played(house: House) -> House:
         two_hits("R-2", table=TWIN),
         message("R-3", seat(1, "As As"), table=ALONE),
         message("R-4", dealt_at="2031-01-01T00:00:00Z"),
+        locked("R-1"),
+        locked("R-5"),
     )
     house.act("payout.pay", "MS-101/R-1/1/3", method="cage")
     house.act("round.void", f"{TWIN}/R-2")
@@ -86,7 +102,7 @@ def test_what_is_written_stays(table: str, played: House) -> None:
     assert run(statement) == before
 
 
-@pytest.mark.parametrize("table", ["tables_tableterms", "jackpot_levelterms"])
+@pytest.mark.parametrize("table", ["tables_tableterms", "jackpot_levelterms", "tables_lock"])
 def test_terms_are_not_truncated(table: str, played: House) -> None:
     with refused_by("append_only"):
         run(f"TRUNCATE {table} CASCADE")
@@ -105,6 +121,7 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         "jackpot_level": "configuration",
         "jackpot_levelterms": "end (terms_only_end)",
         "jackpot_meter": "a cache of the last event",
+        "tables_lock": "ends (a_lock_only_ends)",
         "tables_table": "state",
         "tables_tableterms": "end (terms_only_end)",
         "devices_attempt": "of the front of a queue",

@@ -16,6 +16,7 @@ from devices.simulator import rig
 from devices.simulator.floor import NothingToPlay
 from devices.simulator.gateway import Weather
 from devices.simulator.irregularities import Rates
+from devices.simulator.locks import USUAL_SHARE
 from devices.simulator.poster import MOST_IN_A_BATCH, PostingFailed
 from devices.simulator.progress import Show
 from devices.simulator.run import RUSH, Plan, Run, Service, SetUpRefused, default_prefix, load_floor, write
@@ -115,6 +116,12 @@ class Command(BaseCommand):
             metavar="TIMES",
             help="how many times more often than usual something goes wrong; 0 never",
         )
+        parser.add_argument(
+            "--locks",
+            type=float,
+            metavar="SHARE",
+            help="share of the tables that lock before they deal (default: 0.25, and 0 with --out)",
+        )
         parser.add_argument("--calm", action="store_true", help="no late, repeated or dropped postings")
         parser.add_argument(
             "--batch", type=_positive, default=200, help="most messages in one request when a table is behind"
@@ -156,6 +163,9 @@ class Command(BaseCommand):
             rigs=(*options["rig"], *(rig.show() if options["show"] else ())),
             rates=Rates(times=options["irregularities"]),
             weather=Weather.calm() if options["calm"] else Weather(),
+            locks=(0.0 if options["out"] is not None else USUAL_SHARE)
+            if options["locks"] is None
+            else options["locks"],
         )
         if options["out"] is not None:
             tally = write(plan, options["out"], plan.rounds or ROUNDS_WITHOUT_PACE)

@@ -164,6 +164,29 @@ def new_hold(**changes: Any) -> tables.Hold:
     return tables.Hold.objects.create(**values | changes)
 
 
+def new_lock(**changes: Any) -> tables.Lock:
+    values: dict[str, Any] = {
+        "table": the_table(LINKED), "reference": "by hand", "locked_at": DEALT, "counts_at": DEALT, "gaming_date": DAY,
+        "result": b"{}", "put_in": b"{}",
+    }  # fmt: skip
+    if "sequence" not in changes:
+        event = new_event(kind="lock")
+        values |= {"stream": event.stream, "sequence": event.sequence}
+    if "message_id" not in changes:
+        values["message_id"] = new_message(kind="lock", reference=changes.get("reference", "by hand")).pk
+    return tables.Lock.objects.create(**values | changes)
+
+
+def new_lock_set_aside(**changes: Any) -> tables.LockSetAside:
+    values: dict[str, Any] = {
+        "table": the_table(LINKED), "reference": "by hand", "outcome": "held", "result": b"{}", "locked_at": DEALT,
+        "decided_at": RECEIVED, "rules": 2, "seal": DIGEST,
+    }  # fmt: skip
+    if "message_id" not in changes:
+        values["message_id"] = new_message(kind="lock").pk
+    return tables.LockSetAside.objects.create(**values | changes)
+
+
 def new_edition(**changes: Any) -> jackpot.ProgressiveEdition:
     values: dict[str, Any] = {
         "code": "other", "wager_cents": 100, "definition": {}, "digest": DIGEST, "published_at": OPENED,
