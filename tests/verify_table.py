@@ -28,10 +28,10 @@ of the same fact was changed (message and reference; hold and seal), not where b
 
 def page() -> str:
     """The page as it should be. Django is set up."""
-    from tests.services.tampering import TAMPERING
+    from tests.services.tampering import BETWEEN_LINKS, TAMPERING
 
     rows = []
-    for what, (_, named) in TAMPERING.items():
+    for what, (_, named) in (TAMPERING | BETWEEN_LINKS).items():
         for place in ("$held", "$waiting", "$first"):
             named = named.replace(place, "…")
         rows.append(f"| {what} | `{named.strip(' :').replace('|', ' ')}` |")
