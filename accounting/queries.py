@@ -372,6 +372,20 @@ def documented(stream_id: int, kinds: Sequence[str]) -> list[Documented]:
         ]
 
 
+STRAY_DOCUMENTS = """
+    SELECT event.sequence FROM accounting_event event
+    LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.stream_id = %s AND event.kind <> 'round' AND event.kind = ANY(%s)
+        AND (sha256(document.cause), sha256(document.result)) IS DISTINCT FROM (event.message_digest, event.result_digest)
+    ORDER BY event.sequence LIMIT 1
+"""
+
+
+def stray_documents(stream_id: int, kinds: Sequence[str]) -> list[int]:
+    """The first event of these kinds on a stream whose documents are not those that its digests are of; [] where all are."""
+    return [sequence for (sequence,) in execute(STRAY_DOCUMENTS, [stream_id, list(kinds)])]
+
+
 DOCUMENTS_AT = """
     SELECT event.kind, event.subject, coalesce(event.original_date, event.gaming_date), event.gaming_date,
         event.recorded_at, event.rules, document.cause, document.result
