@@ -232,6 +232,17 @@ def swept_at() -> datetime | None:
         return found
 
 
+LAST_HEARD = """
+    SELECT served.table_id, max(contact.heard_at) FROM devices_contact contact
+    JOIN devices_device_tables served ON served.device_id = contact.device_id GROUP BY served.table_id
+"""
+
+
+def last_heard() -> dict[int, datetime]:
+    """When a device of each table last gave a sign of life, by the table's id; tables whose devices never did are missing."""
+    return dict(execute(LAST_HEARD))
+
+
 RECEIPTS = """
     SELECT round.sequence, message.received_at, message.device_id FROM tables_round round
     JOIN accounting_stream stream ON stream.id = round.stream_id JOIN devices_message message ON message.id = round.message_id

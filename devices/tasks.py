@@ -10,7 +10,7 @@ from celery.signals import worker_ready
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from devices.intake import deals, settling
+from devices.intake import contact, deals, settling
 from jackpot.services import listening
 from tables.services import terms
 
@@ -49,6 +49,12 @@ def sweep() -> int:
 def look_at_deals() -> int:
     """Look for deals that came under a second reference; how many there were. Settling never waits for this."""
     return _safely(lambda: deals.look(at=timezone.now()))
+
+
+@shared_task
+def listen_for_devices() -> int:
+    """Close the progressives of tables that fell silent, open those that are heard of again; how many there were."""
+    return _safely(lambda: len(contact.watch(at=timezone.now())))
 
 
 def empty(stream_id: int, *, clock: Callable[[], datetime]) -> int:

@@ -5,6 +5,7 @@ from typing import Final
 OPENED: Final = "opened"
 ROUND: Final = "round"
 INSTALLED: Final = "table.install"
+CONTACT: Final = "table.contact"
 
 KINDS: Final = (
     OPENED,
@@ -21,6 +22,7 @@ KINDS: Final = (
     "table.open",
     "table.close",
     "table.terms",
+    CONTACT,
     "level.adjust",
     "level.transfer",
     "hit.verify",
@@ -49,6 +51,7 @@ TERMS: Final = (
     "table.open",
     "table.close",
     "table.terms",
+    CONTACT,
 )
 """The kinds that introduce editions of terms, states or membership: what a stream knows is folded from them."""
 
