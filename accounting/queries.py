@@ -406,6 +406,35 @@ def is_about(stream_id: int, subject: str, kind: str, *, before: int) -> bool:
     return bool(found)
 
 
+STRAY_DOCUMENTS = """
+    SELECT event.sequence FROM accounting_event event
+    LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.stream_id = %s AND event.kind <> 'round' AND event.kind = ANY(%s)
+        AND (sha256(document.cause), sha256(document.result)) IS DISTINCT FROM (event.message_digest, event.result_digest)
+    ORDER BY event.sequence LIMIT 1
+"""
+
+
+def stray_documents(stream_id: int, kinds: Sequence[str]) -> list[int]:
+    """The first event of these kinds on a stream whose documents are not those that its digests are of; [] where all are."""
+    return [sequence for (sequence,) in execute(STRAY_DOCUMENTS, [stream_id, list(kinds)])]
+
+
+DOCUMENTS_AT = """
+    SELECT event.kind, event.subject, coalesce(event.original_date, event.gaming_date), event.gaming_date,
+        event.recorded_at, event.rules, document.cause, document.result
+    FROM accounting_stream stream JOIN accounting_event event ON event.stream_id = stream.id
+    JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE stream.code = %s AND event.sequence = %s
+"""
+
+
+def documents_at(stream: str, sequence: int) -> tuple[Any, ...] | None:
+    """Kind, subject, own day, day booked on, moment, rules edition, cause and result of an event that is no message's."""
+    found = execute(DOCUMENTS_AT, [stream, sequence])
+    return None if not found else (*found[0][:6], bytes(found[0][6]), bytes(found[0][7]))
+
+
 def streams() -> list[tuple[int, str, int]]:
     """Id, code and number of events of every stream, in the order of their codes."""
     return list(Stream.objects.order_by("code").values_list("id", "code", "next_sequence"))
@@ -433,7 +462,7 @@ NEXT_EVENT = """
 """
 LAST_ACT = """
     SELECT coalesce(max(sequence), 0) FROM accounting_event WHERE stream_id = %s AND kind <> 'round'
-        AND (kind LIKE %s OR subject = %s)
+        AND (kind LIKE %s OR kind = 'level.transfer' OR subject = %s)
 """
 CONTRIBUTED = """
     SELECT coalesce(sum(CASE WHEN account.id = transfer.credit_id THEN transfer.amount_cents ELSE -transfer.amount_cents END)
@@ -459,7 +488,10 @@ def next_event(stream_id: int, sequence: int, before: int) -> int | None:
 
 
 def last_act(stream_id: int, *, kinds: str, subject: str) -> int:
-    """The last event of a stream that is no round and whose kind begins so or that is about this subject; 0 if none."""
+    """The last event of a stream that is no round and whose kind begins so or that is about this subject; 0 if none.
+
+    A transfer is about both its levels, and names one.
+    """
     ((found,),) = execute(LAST_ACT, [stream_id, f"{kinds}%", subject])
     return int(found)
 
@@ -480,6 +512,14 @@ SERIES = """
         JOIN accounting_transfer transfer ON account.id IN (transfer.credit_id, transfer.debit_id)
         WHERE account.code = %(account)s AND transfer.stream_id = %(stream)s
             AND transfer.sequence > %(after)s AND transfer.sequence <= %(upto)s
+        -- What came from another link is booked on that one's stream, this one's event says how much (jackpot.rules.between).
+        UNION ALL SELECT event.sequence, (moved ->> 'cents')::bigint
+        FROM accounting_event event JOIN accounting_document document USING (stream_id, sequence),
+            jsonb_array_elements(convert_from(document.result, 'UTF8')::jsonb -> 'transfers') AS moved
+        WHERE event.stream_id = %(stream)s AND event.kind IN ('level.transfer', 'link.close') AND event.kind <> 'round'
+            AND event.sequence > %(after)s AND event.sequence <= %(upto)s AND moved ->> 'credit' = %(account)s
+            AND NOT EXISTS (SELECT FROM accounting_transfer booked
+                WHERE booked.stream_id = event.stream_id AND booked.sequence = event.sequence)
     ), runs AS (
         SELECT max(sequence) AS sequence, sum(cents)::bigint AS cents FROM moves
         GROUP BY (sequence - %(after)s - 1) / %(width)s

@@ -11,11 +11,13 @@ class DevicesConfig(AppConfig):
     verbose_name = "Devices"
 
     def ready(self) -> None:
-        """Tell live pages how settling is seen to be at work, and tables how a kept message is read and found."""
+        """Tell live pages how settling is seen at work and who is silent, and tables how a kept message is read and found."""
         from devices import queries
+        from devices.intake import contact
         from jackpot.pulse import PULSE
         from tables.services.messages import MESSAGES
 
         PULSE.settled_at = queries.swept_at
+        PULSE.silent = contact.silent_by_link
         MESSAGES.read = queries.received
         MESSAGES.find = queries.result_of

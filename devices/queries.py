@@ -249,6 +249,17 @@ def swept_at() -> datetime | None:
         return found
 
 
+LAST_HEARD = """
+    SELECT served.table_id, max(contact.heard_at) FROM devices_contact contact
+    JOIN devices_device_tables served ON served.device_id = contact.device_id GROUP BY served.table_id
+"""
+
+
+def last_heard() -> dict[int, datetime]:
+    """When a device of each table last gave a sign of life, by the table's id; tables whose devices never did are missing."""
+    return dict(execute(LAST_HEARD))
+
+
 RECEIPTS = """
     SELECT came.sequence, message.received_at, message.device_id FROM accounting_stream stream
     CROSS JOIN LATERAL (

@@ -10,7 +10,7 @@ from celery.signals import worker_ready
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from devices.intake import deals, lost_locks, settling
+from devices.intake import contact, deals, lost_locks, settling
 from jackpot.services import listening
 from tables.services import terms
 
@@ -55,6 +55,12 @@ def look_at_deals() -> int:
 def look_at_locks() -> int:
     """Look for locks whose results are overdue; how many there were that nobody had been told of."""
     return _safely(lambda: lost_locks.look(at=timezone.now()))
+
+
+@shared_task
+def listen_for_devices() -> int:
+    """Close the progressives of tables that fell silent, open those that are heard of again; how many there were."""
+    return _safely(lambda: len(contact.watch(at=timezone.now())))
 
 
 def empty(stream_id: int, *, clock: Callable[[], datetime]) -> int:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
+from typing import Any
 
 import structlog
 from asgiref.sync import sync_to_async
@@ -24,19 +25,23 @@ PATIENCE_SECONDS = 1.0  # the first look is waited for so long; one that takes l
 
 
 class Pulse:
-    """What one process knows of it. `settled_at` reads when settling was last seen; whoever owns that says how."""
+    """What one process knows of it. `settled_at` reads when settling was last seen, `silent` the tables without contact by
+    link; whoever owns that says how."""
 
     def __init__(self) -> None:
         self.settled_at: Callable[[], datetime | None] | None = None
+        self.silent: Callable[[], dict[str, list[str]]] | None = None
         self._asked = 0.0
         self._looked: float | None = None  # when the last look that succeeded began; none yet while nobody watched
         self._seen: datetime | None = None
+        self._silent: dict[str, list[str]] = {}
         self._looking: asyncio.Task[None] | None = None
         self._first = asyncio.Event()
 
     def told(self) -> str:
         """A server-sent event with both ages in seconds, at once: `read` is null before the first look, `settling` where
-        it was never seen. Whoever asks keeps the looking going."""
+        it was never seen; and under `silent`, where there are any, the tables without contact by link. Whoever asks keeps
+        the looking going."""
         self._asked = time.monotonic()
         loop = asyncio.get_running_loop()
         if self._looking is None or self._looking.done() or self._looking.get_loop() is not loop:
@@ -44,7 +49,10 @@ class Pulse:
             self._looking = loop.create_task(self._look_on())
         read = None if self._looked is None else round(time.monotonic() - self._looked, 1)
         settling = None if self._seen is None else round((timezone.now() - self._seen).total_seconds(), 1)
-        return f"event: beat\ndata: {json.dumps({'read': read, 'settling': settling})}\n\n"
+        told: dict[str, Any] = {"read": read, "settling": settling}
+        if self._silent:
+            told["silent"] = self._silent
+        return f"event: beat\ndata: {json.dumps(told)}\n\n"
 
     async def event(self) -> str:
         """The same, after the first look where that comes soon."""
@@ -57,7 +65,7 @@ class Pulse:
         while time.monotonic() - self._asked < NOBODY_SECONDS:
             began = time.monotonic()
             try:
-                self._seen = await sync_to_async(self._read, thread_sensitive=False)()
+                self._seen, self._silent = await sync_to_async(self._read, thread_sensitive=False)()
                 self._looked = began
             except DatabaseError as error:
                 log.warning("pulse_not_read", error=str(error))
@@ -65,9 +73,9 @@ class Pulse:
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
         self._looked = None  # whoever comes next is told of a look of then
 
-    def _read(self) -> datetime | None:
+    def _read(self) -> tuple[datetime | None, dict[str, list[str]]]:
         try:
-            return self.settled_at() if self.settled_at else None
+            return self.settled_at() if self.settled_at else None, self.silent() if self.silent else {}
         finally:
             connections.close_all()  # a thread of its own must not keep a connection
 

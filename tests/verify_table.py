@@ -29,10 +29,10 @@ of the same fact was changed (message and reference; hold and seal), not where b
 def page() -> str:
     """The page as it should be. Django is set up."""
     from tests.services.locked_tampering import TAMPERING_WITH_LOCKS
-    from tests.services.tampering import TAMPERING, TAMPERING_OF_ACTS
+    from tests.services.tampering import BETWEEN_LINKS, TAMPERING, TAMPERING_OF_ACTS
 
     rows = []
-    for what, (_, named) in (TAMPERING | TAMPERING_OF_ACTS | TAMPERING_WITH_LOCKS).items():
+    for what, (_, named) in (TAMPERING | TAMPERING_OF_ACTS | BETWEEN_LINKS | TAMPERING_WITH_LOCKS).items():
         for place in ("$held", "$waiting", "$first"):
             named = named.replace(place, "…")
         rows.append(f"| {what} | `{named.strip(' :').replace('|', ' ')}` |")

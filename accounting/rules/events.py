@@ -6,6 +6,7 @@ OPENED: Final = "opened"
 ROUND: Final = "round"
 LOCK: Final = "lock"
 INSTALLED: Final = "table.install"
+CONTACT: Final = "table.contact"
 
 KINDS: Final = (
     OPENED,
@@ -22,6 +23,7 @@ KINDS: Final = (
     "table.open",
     "table.close",
     "table.terms",
+    CONTACT,
     "level.adjust",
     "level.transfer",
     "hit.verify",
@@ -50,6 +52,7 @@ TERMS: Final = (
     "table.open",
     "table.close",
     "table.terms",
+    CONTACT,
 )
 """The kinds that introduce editions of terms, states or membership: what a stream knows is folded from them."""
 

@@ -6,7 +6,7 @@ stream as it stood, and every row that follows from it.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from hashlib import sha256
 from typing import Any
@@ -22,12 +22,13 @@ from accounting.rules.events import LOCK, OPENED, ROUND
 from accounting.rules.moments import at_nanoseconds, instant_nanoseconds
 from accounting.statements import Row
 from devices import collector
-from devices.audit import locks
+from devices.audit import between_links, locks
 from devices.audit.findings import Counts, Difference, same
 from devices.audit.rows import Chunk, Recorded, hits_of
 from devices.audit.steps import compare_steps
 from devices.bodies import strict
 from jackpot.queries import award_row, next_hit_before
+from jackpot.rules import between
 from jackpot.rules.decision import Act, Decision, act_of
 from jackpot.rules.meter import Meter
 from jackpot.services.standing import paytable_definitions
@@ -74,7 +75,8 @@ class State:
 class Sums:
     """What events add up to, in whole cents and pieces: of ranges side by side it is the sum of theirs.
 
-    `locks` are those that wait for their results.
+    `locks` are those that wait for their results; `elsewhere` is what acts between links brought to accounts of this stream
+    and another stream booked.
     """
 
     wagers: int = 0
@@ -82,15 +84,18 @@ class Sums:
     hits: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     wins_cents: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     totals: dict[tuple[str, date], list[int]] = field(default_factory=dict)
+    elsewhere: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     counts: Counts = field(default_factory=Counts)
 
     def add(self, other: "Sums") -> None:
         """Add what another range adds up to."""
         self.wagers += other.wagers
         self.locks += other.locks
-        for mine, others in ((self.hits, other.hits), (self.wins_cents, other.wins_cents)):
-            for level, number in others.items():
-                mine[level] += number
+        for mine, others in (
+            (self.hits, other.hits), (self.wins_cents, other.wins_cents), (self.elsewhere, other.elsewhere),
+        ):  # fmt: skip
+            for name, number in others.items():
+                mine[name] += number
         for key, (debit_cents, credit_cents) in other.totals.items():
             total = self.totals.setdefault(key, [0, 0])
             total[0] += debit_cents
@@ -298,7 +303,7 @@ class _Replay:
         self.same("round, payouts and hits", ([], []), (payouts, hits))
         stream_id, sequence = self.part.stream_id, event.sequence
         with precedents.given(act, self.house, stream_id, before=sequence) as precedent:
-            decision = self._decided(act, event.rules)
+            decision = self._between(event, act, cause) if between.KEY in cause else self._decided(act, event.rules)
             encoded = encode(decision.result)
             if encoded != event.result:
                 raise Difference(self.where, "result", encoded.decode(), event.result.decode(errors="replace"))
@@ -310,9 +315,23 @@ class _Replay:
             compare_steps(self.where, decision.steps, precedent, cause, stream_id=stream_id, sequence=sequence, at=at)
         return decision.movements
 
-    def _decided(self, act: Act, edition: int) -> Decision:
+    def _between(self, event: Recorded, act: Act, cause: dict[str, Any]) -> Decision:
+        """An act that moves several links: what its event does on this stream."""
+        code, where = self.part.code, self.where
+        links = between_links.links_of(where, act, cause, self.house, code, event.sequence)
+        decision = self._decided(act, event.rules, replace(self.house, links=links, _games={}, _standing={}))
+        own_day = event.original or event.day
+        heading = (event.kind, event.subject, own_day, event.day, event.recorded_at, event.rules)
+        between_links.other_sides(where, cause, code, (*heading, event.cause, event.result))
+        share = between.share_of(decision, code, act)
+        if code != between.books_of(act):
+            for account, cents in between.booked_elsewhere(decision.movements, self.house.links[code]).items():
+                self.sums.elsewhere[account] += cents
+        return share
+
+    def _decided(self, act: Act, edition: int, house: House | None = None) -> Decision:
         try:
-            return decide(act, self.house, edition)
+            return decide(act, house or self.house, edition)
         except ActRefused as refusal:
             raise Difference(self.where, "decision", "done", f"refused: {refusal.code}") from None
 

@@ -189,6 +189,7 @@ def _compare(stream: Snapshot, reached: State, sums: Sums) -> None:
         ):
             account = of_level(stream.code, code, kind)
             balance = sum(total[1] - total[0] for key, total in sums.totals.items() if key[0] == account)
+            balance += sums.elsewhere[account]
             same(where, f"{kind} of level {code} in the ledger against its meter", cents, balance)
     sums.counts.accounts = len({account for account, _ in expected_totals})
     compare_shown(stream.id, stream.code, stream.next_sequence, stream.shown)

@@ -12,6 +12,8 @@ from accounting.services import ledger
 from accounting.services.copying import refused_rows
 from accounting.statements import execute
 from devices import collector
+from devices.intake import self_check
+from devices.intake.self_check import SelfCheckFailed
 from devices.models import SignificantEvent
 from tables.services import rounds, terms
 from tables.services.recording import Incoming
@@ -132,6 +134,8 @@ def settle_next(stream_id: int, *, clock: Callable[[], datetime], limit: int = B
             return _settle_suspiciously(stream_id, limit, clock=clock, attempts=attempts)
         except Exception as error:
             terms.forget()
+            if isinstance(error, SelfCheckFailed):
+                self_check.put_on_record(stream_id, error, clock())
             if not _is_silent(error):
                 _stand_still(stream_id, error, since=clock(), counted=counted)
             raise
@@ -228,6 +232,7 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
         if not rows:
             return Taken(Batch())
         stream = StreamHead(*locked)
+        self_check.check(stream)
         here = terms.of_stream(stream.id, stream.terms_version).tables
         rerouted = _reroute(stream_id, [row[0] for row in rows if row[1] not in here])
         with collector.paused():

@@ -1,10 +1,11 @@
 """What devices remember: the gateways, every message they sent, and what waits to be settled."""
 
-from devices.models.device import Device, Heartbeat, SignificantEvent
+from devices.models.device import Contact, Device, Heartbeat, SignificantEvent
 from devices.models.message import Attempt, Deal, Looked, Message, Queued, Reference, Stoppage
 
 __all__ = [
     "Attempt",
+    "Contact",
     "Deal",
     "Device",
     "Heartbeat",

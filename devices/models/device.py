@@ -19,6 +19,13 @@ class Device(models.Model):
         return self.code
 
 
+class Contact(models.Model):
+    """When a device was last heard of. One that never gave a sign of life by itself is not listened for."""
+
+    device = models.OneToOneField(Device, on_delete=models.CASCADE, primary_key=True, related_name="contact")
+    heard_at = models.DateTimeField()
+
+
 class SignificantEvent(models.Model):
     """Something a regulator wants on record that moves no money: a bad key, a clock ahead, a crashed message."""
 

@@ -18,6 +18,8 @@ from accounting.shell.navigation import may_use
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import money, words
 from devices import queries
+from devices.intake import contact
+from devices.intake.contact import Silent
 from devices.queries import Health, boards
 from devices.views.concerns import concerns
 from jackpot import queries as jackpot_queries
@@ -70,12 +72,19 @@ def _now(*, sees_devices: bool) -> dict[str, Any]:
         link["tables"] = [table for table in tables if table.link == link["code"]]
         games = {table.game for table in link["tables"]}
         link["game"] = games.pop() if len(games) == 1 else None
+    silent = contact.silent()
     held, held_count = tables_queries.waiting()
     hits = jackpot_queries.last_hits(limit=HITS_SHOWN)
     return {
         "stopped": queries.stopped(),
         "pulse": _pulse(queries.health(), now),
-        "alerts": [*_held(held, held_count, now), *_hit(hits, now), *_silent(tables, now)],
+        "alerts": [
+            *_held(held, held_count, now),
+            *_hit(hits, now),
+            *_without_contact(silent, now),
+            *_silent(tables, now),
+        ],
+        "without_contact": [each.table for each in silent],
         "links": links,
         "lone_tables": [table for table in tables if table.link is None],
         "table_count": len(tables),
@@ -135,6 +144,21 @@ def _hit(hits: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
     ]
 
 
+def _without_contact(tables: list[Silent], now: datetime) -> list[dict[str, Any]]:
+    """Tables whose devices fell silent: their progressive is closed until they are heard of again."""
+    return [
+        {
+            "key": f"contact-{each.table}",
+            "kind": "bad",
+            "title": f"{each.table} has lost contact",
+            "detail": "its progressive is closed, its base game open, nothing heard for",
+            "age": _seconds(each.last, now) if each.last else 0,
+            "address": reverse("table-page", args=[each.table]),
+        }
+        for each in tables
+    ]
+
+
 def _silent(tables: list[TableNow], now: datetime) -> list[dict[str, Any]]:
     """Open tables that dealt today and then fell silent: a controller that stands still, or nobody to play."""
     return [
@@ -170,6 +194,7 @@ def table(request: HttpRequest, code: str) -> HttpResponse:
     last = rounds[TABLE_ROUNDS_SHOWN - 1] if len(rounds) > TABLE_ROUNDS_SHOWN else None
     context = {
         "table": shown,
+        "has_contact": code not in [each.table for each in contact.silent()],
         "today": today,
         "day": tables_on(today, table=code)[0],
         "decided": decided_on(tables_queries.stream_of(code), subject=code),

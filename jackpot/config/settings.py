@@ -140,6 +140,11 @@ CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "devices.tasks.sweep", "schedule": 1.0, "options": {"queue": "settle", "expires": 5}},
     "office": {"task": "accounting.office.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
     "locks": {"task": "devices.tasks.look_at_locks", "schedule": 10.0, "options": {"queue": "work", "expires": 9}},
+    "contact": {
+        "task": "devices.tasks.listen_for_devices",
+        "schedule": 2.0,
+        "options": {"queue": "work", "expires": 5},
+    },
     "deals": {"task": "devices.tasks.look_at_deals", "schedule": 2.0, "options": {"queue": "work", "expires": 5}},
 }
 if CELERY_BROKER_URL.startswith("pgmq:"):
@@ -264,6 +269,9 @@ MOST_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024  # 1,000 message
 REQUEST_SECONDS = float(os.environ.get("JACKPOT_REQUEST_SECONDS", "20"))  # for its head, and again for its body
 MOST_WATCHERS = int(os.environ.get("JACKPOT_WATCHERS", "5000"))  # signs that one web process serves
 MOST_WATCHERS_PER_CLIENT = int(os.environ.get("JACKPOT_WATCHERS_PER_CLIENT", "2500"))
+
+# A device that gives signs of life is silent after so many seconds without one: its tables' progressives are closed then.
+JACKPOT_SILENT_SECONDS = float(os.environ.get("JACKPOT_SILENT_SECONDS", "10"))
 
 # ── watching ────────────────────────────────────────────────────────────────────────────────────────────────────
 PROMETHEUS_EXPORT_MIGRATIONS = False

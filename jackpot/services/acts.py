@@ -13,7 +13,7 @@ from jackpot.models import Link
 from jackpot.rules import levels, links
 from jackpot.rules.decision import Act, Decision, cause_of
 from jackpot.rules.state import LinkState
-from jackpot.services import meters, standing
+from jackpot.services import between, meters, standing
 
 encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -35,6 +35,8 @@ def stream_of(subject: str) -> int:
 
 def decide(act: Act) -> Decision:
     """What an act would come to as the link stands, without recording it. Raises ActRefused."""
+    if act.act in between.DECIDERS:
+        return between.decide(act)
     stream_id = stream_of(act.subject)
     link = meters.read(stream_id)
     assert link is not None, "the stream is a link's"
@@ -60,6 +62,8 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
 
     `more` is kept with its cause: who asked, who approved, why. Raises ActRefused where it cannot be done.
     """
+    if act.act in between.DECIDERS:
+        return between.perform(act, at=at, **more)
     stream = ledger.lock_stream(stream_of(act.subject))
     link = meters.read(stream.pk)
     assert link is not None, "the stream is a link's"

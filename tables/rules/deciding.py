@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from accounting.rules import edition as editions
 from accounting.rules.acts import Shape
+from accounting.rules.events import CONTACT
 from jackpot.rules import hits, levels, link_shapes, links
 from jackpot.rules import installing as link_installing
 from jackpot.rules.decision import Act, Decision
@@ -19,7 +20,7 @@ from jackpot.rules.hits import EnvyState, HitState, envy_name, hit_name
 from jackpot.rules.meter import Seed
 from jackpot.rules.parts import Brought
 from jackpot.rules.progressive import LevelMovement
-from tables.rules import acts, books, installing, locking, payouts, round_acts
+from tables.rules import acts, books, contact, installing, locking, payouts, round_acts
 from tables.rules.books import PayoutLine, Posting
 from tables.rules.game import Game
 from tables.rules.house import (
@@ -257,6 +258,7 @@ ACTS: Final[Mapping[str, Decider]] = {
     "table.open": lambda act, house, edition: acts.open_table(act, house),
     "table.close": lambda act, house, edition: acts.close_table(act, house),
     "table.terms": lambda act, house, edition: acts.change_terms(act, house),
+    CONTACT: lambda act, house, edition: contact.turn(act, house),
     "level.adjust": lambda act, house, edition: levels.adjust(act, house.links),
     "level.transfer": lambda act, house, edition: levels.transfer(act, house.links),
     "hit.verify": lambda act, house, edition: hits.verify(act, house.hits, house.links),

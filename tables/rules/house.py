@@ -37,6 +37,7 @@ AHEAD_AT_MOST = 5 * 60 * 1_000_000_000
 class TableState:
     """A table: its terms (the link left out), whether it is open, and its link, each by the moment it counts from.
 
+    `progressive` is whether its devices are heard of, so that it may take progressive wagers (REQUIREMENTS R22).
     Moments are nanoseconds since 1970 UTC. `opened_at` is None where nobody says since when the table exists.
     """
 
@@ -45,6 +46,7 @@ class TableState:
     opens: Dated[bool]
     links: Dated[str | None]
     opened_at: int | None = None
+    progressive: Dated[bool] = field(default_factory=lambda: Dated(True))
 
     def counts_at(self, dealt_at: int, received_at: int | None) -> int:
         """When a round counts: by its deal, or by receipt where the deal cannot be right (ARCHITECTURE §4.10)."""
@@ -55,6 +57,10 @@ class TableState:
             # Our own clock may be wrong too: nothing counts before the table was there.
             return received_at if opened_at is None else max(received_at, opened_at)
         return dealt_at
+
+    def takes_progressive(self, link: LinkState, moment: int) -> bool:
+        """Whether rounds that count on a link from a moment may bring a progressive wager."""
+        return link.is_open(moment) and self.progressive.at(moment)
 
     def change(self, change: Mapping[str, Any], editions: Mapping[str, Edition] | None) -> None:
         """Take over one change of the table that an event introduced (`changes` of its result)."""
@@ -67,6 +73,8 @@ class TableState:
                 self.opens.add(change["open"], since)
             case "table.link":
                 self.links.add(change["link"], since)
+            case "table.contact":
+                self.progressive.add(change["heard"], since)
             case what:
                 raise ValueError(f"{what} is no change of a table")
 
@@ -128,7 +136,7 @@ class LockState:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What counts for a table at a moment: its game, whether it is open, its link and whether that is.
+    """What counts for a table at a moment: its game, whether it is open, its link and whether that is open to it.
 
     It is the same at all moments from `since` (nanoseconds since 1970 UTC) on.
     """
@@ -224,12 +232,12 @@ class House:
         """What counts for a table at a moment, on a link, whichever it is on."""
         since = max(table.terms.last_change(), table.opens.last_change(), table.links.last_change())
         if link is not None:
-            since = max(since, link.terms.last_change(), link.states.last_change())
+            since = max(since, table.progressive.last_change(), link.terms.last_change(), link.states.last_change())
         return Standing(
             self.game_on(table, moment, link),
             table.opens.at(moment),
             link,
-            link is None or link.is_open(moment),
+            link is None or table.takes_progressive(link, moment),
             since,
         )
 

@@ -90,7 +90,7 @@ def _reasons(cause: Lock, table: TableState, link: LinkState | None) -> list[str
             found.add("wager_not_allowed")
         if _is_unreasonable(terms, sum(stakes.values())):
             found.add("unreasonable_contribution")
-        if not link.is_open(moment):
+        if not table.takes_progressive(link, moment):
             found.add("link_not_open")
     if max(stakes) > table.terms.at(moment).seats:
         found.add("seat_not_at_table")

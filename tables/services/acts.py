@@ -151,7 +151,7 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
 def _after_the_last_change(act: Act, house: House) -> Act:
     """The act, counting from after the table's last change: clocks of several machines may differ by a little."""
     table = house.tables[act.subject]
-    last = max(since for changes in (table.terms, table.opens, table.links) for since, _ in changes)
+    last = max(since for changes in (table.terms, table.opens, table.links, table.progressive) for since, _ in changes)
     if moments.nanoseconds(act.at) > last:
         return act
     later = moments.at_nanoseconds(last) + timedelta(microseconds=1)

@@ -22,7 +22,7 @@ from jackpot.queries import level_ids
 from jackpot.rules import paytable as progressive_paytable
 from jackpot.services.standing import paytable_definitions
 from tables import models
-from tables.rules.house import House
+from tables.rules.house import House, TableState
 from tables.rules.opening import first_changes
 from tables.rules.table import TableTerms
 
@@ -45,6 +45,9 @@ class StreamTerms:
     terms_ids: dict[str, tuple[int, ...]]
     accounts: dict[str, int]
 
+
+LATEST = 2**63
+"""A moment after every change."""
 
 _KEPT: dict[int, tuple[int, StreamTerms]] = {}
 _AS_KNOWN: dict[tuple[int, int, int], House] = {}
@@ -135,11 +138,13 @@ def _found(event: Documented) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A table as it stands now: where its messages belong and the terms they are read under."""
+    """A table as it stands now: where its messages belong, the terms they are read under, and whether it has contact."""
 
     table_id: int
     stream_id: int
     terms: TableTerms
+    link: str | None
+    heard: bool
 
 
 def now_in_force() -> dict[str, Standing]:
@@ -149,8 +154,13 @@ def now_in_force() -> dict[str, Standing]:
         known = of_stream(stream_id, version).house.tables
         for code, table_id in tables:
             if code in known:
-                found[code] = Standing(table_id, stream_id, known[code].terms.at(ALWAYS))
+                found[code] = Standing(table_id, stream_id, known[code].terms.at(ALWAYS), *_now(known[code]))
     return found
+
+
+def _now(table: TableState) -> tuple[str | None, bool]:
+    """The link that a table's next round counts on, and whether its devices are heard of."""
+    return table.links.at(LATEST), table.progressive.at(LATEST)
 
 
 def _streams() -> Iterator[tuple[int, int, list[tuple[str, int]]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from typing import Any
@@ -99,6 +100,46 @@ def test_an_adjustment_stands_on_the_links_page_with_its_documents(house: House,
     assert "major $10,000.00 → $10,005.00" in page
     assert f"ms-mg01 / {done['event']['sequence']}" in page
     assert "&quot;act&quot;:&quot;level.adjust&quot;" in response.content.decode()
+
+
+def test_a_transfer_takes_three_people_and_stands_on_the_pages_of_both_links(house: House, signed_in: SignedIn) -> None:
+    accounting, controller, manager = signed_in(ACCOUNTING), signed_in(CONTROLLER), signed_in(MANAGER)
+    assert ("level.transfer", "ms-mg01/major") not in offered(accounting, "/jackpots/ms-mg01/"), "it is open"
+    assert ask(manager, "link.suspend", "ms-mg01")["state"] == "done"
+    assert ("level.transfer", "ms-mg01/major") in offered(accounting, "/jackpots/ms-mg01/")
+    form = text_of(accounting.get("/decisions/new/level.transfer/?subject=ms-mg01/major"))
+    assert "regulator_approved" in form or "regulator approved" in form
+    payload = {"to": "twin/grand", "parts": ["display", "reserve", "overflow"]}
+    file = {"name": "report.pdf", "content": base64.b64encode(b"what the engineer found").decode()}
+    evidence = {"reference": "WO-4711", "note": "controller replaced", "file": file}
+    asked = ask(accounting, "level.transfer", "ms-mg01/major", "replacement", payload=payload, evidence=evidence)
+    page = text_of(manager.get(f"/decisions/{asked['id']}/"))
+    assert "ms-mg01/major display $10,000.00 $0.00" in page
+    assert "twin/grand overflow $0.00 $9,996.00" in page
+    path = f"/api/v1/proposals/{asked['id']}/approvals"
+    assert manager.post(path, "{}", content_type="application/json").json()["state"] == "waiting"
+    done = agree(controller, asked)
+    assert done["event"] == {"stream": "ms-mg01", "sequence": 2}
+    handed_in = signed_in(AUDITOR).get(f"/api/v1/proposals/{asked['id']}").json()["evidence"]
+    assert (handed_in["reference"], handed_in["file"]["name"], handed_in["file"]["size"]) == (
+        "WO-4711",
+        "report.pdf",
+        23,
+    )
+    for link, sequence, row in (
+        ("ms-mg01", 2, "major $10,000.00 → $0.00"),
+        ("twin", 1, "grand $20,000.00 → $20,004.00"),
+    ):
+        response = signed_in(AUDITOR).get(f"/jackpots/{link}/")
+        page = text_of(response)
+        assert row in page
+        assert f"{link} / {sequence}" in page
+        (event,) = [
+            event
+            for event in accounting.get(f"/api/v1/streams/{link}/events").json()["items"]
+            if event["kind"] == "level.transfer"
+        ]
+        assert (event["sequence"], event["by"], len(event["result"]["transfers"])) == (sequence, ACCOUNTING, 2)
 
 
 def test_events_of_messages_say_nothing_of_people(house: House, signed_in: SignedIn) -> None:

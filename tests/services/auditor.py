@@ -110,6 +110,26 @@ def adjusted(account: str) -> int:
     return cents
 
 
+def carried(stream_id: int, link: str, level: str) -> tuple[int, int, int]:
+    """What transfers between links brought to a level's display, reserve and overflow, in millionths of a cent."""
+    brought = [0, 0, 0]
+    for cause, result in rows(
+        """SELECT cause, result FROM accounting_document JOIN accounting_event USING (stream_id, sequence)
+        WHERE stream_id = %s AND kind = 'level.transfer'""",
+        stream_id,
+    ):
+        sides = {side["link"]: side["meters"] for side in json.loads(bytes(cause))["between"]}
+        (row,) = (row for row in json.loads(bytes(result))["meters"] if (row["link"], row["level"]) == (link, level))
+        before = sides[link][level]
+        for place, (part, fraction, after) in enumerate((
+            ("value_cents", "residual_millionths", "after_cents"),
+            ("reserve_cents", "reserve_residual_millionths", "reserve_cents"),
+            ("overflow_cents", "overflow_residual_millionths", "overflow_cents"),
+        )):  # fmt: skip
+            brought[place] += (row[after] - before[part]) * MILLION + row[fraction] - before[fraction]
+    return brought[0], brought[1], brought[2]
+
+
 def contributions_are_exact() -> None:
     """Σ contributions = Σ accepted wagers × rate, to the millionth of a cent, on display, limit and reserve together.
 
@@ -147,11 +167,12 @@ def contributions_are_exact() -> None:
             level_id,
         )[0]
         by_hand = [adjusted(f"level:{link}/{level}:{kind}") for kind in ("liability", "reserve", "overflow")]
+        moved = carried(stream_id, link, level)
         awarded = reset - paid + from_reserve + from_house + from_overflow
-        displayed = meter[0] * MILLION + meter[1] - MILLION * (awarded + by_hand[0])
-        kept_off = meter[4] * MILLION + meter[5] + MILLION * (from_overflow + to_revenue - by_hand[2])
+        displayed = meter[0] * MILLION + meter[1] - MILLION * (awarded + by_hand[0]) - moved[0]
+        kept_off = meter[4] * MILLION + meter[5] + MILLION * (from_overflow + to_revenue - by_hand[2]) - moved[2]
         assert displayed + kept_off == contributed == wagered * rate, f"{link}/{level}"
-        reserved = meter[2] * MILLION + meter[3] + MILLION * (from_reserve - by_hand[1])
+        reserved = meter[2] * MILLION + meter[3] + MILLION * (from_reserve - by_hand[1]) - moved[1]
         assert reserved == wagered * reserve_rate, f"{link}/{level}"
         assert meter[6:] == (accepted, hits, wins), f"{link}/{level}"
 

@@ -535,3 +535,45 @@ TAMPERING_OF_ACTS = {
         "stream ms-mg01, sequence 7 (ms-mg01-000002): ledger transfers:",
     ),
 }  # fmt: skip
+
+# The same in a house in which a level was carried over from ms-mg01 to twin, each at its last event: 8 and 3.
+BETWEEN_LINKS = {
+    "the other side of a transfer taken out, as if it had never been": (
+        "WITH event AS (DELETE FROM accounting_event WHERE stream_id = $twin AND sequence = 3 RETURNING previous),"
+        " document AS (DELETE FROM accounting_document WHERE stream_id = $twin AND sequence = 3),"
+        " stream AS (UPDATE accounting_stream SET next_sequence = 3, head = (SELECT previous FROM event) WHERE id = $twin)"
+        " UPDATE jackpot_meter meter SET sequence = 2, value_cents = (side ->> 'value_cents')::bigint,"
+        " residual_millionths = (side ->> 'residual_millionths')::int, reserve_cents = (side ->> 'reserve_cents')::bigint,"
+        " reserve_residual_millionths = (side ->> 'reserve_residual_millionths')::int,"
+        " overflow_cents = (side ->> 'overflow_cents')::bigint,"
+        " overflow_residual_millionths = (side ->> 'overflow_residual_millionths')::int"
+        " FROM accounting_document, jackpot_level level, LATERAL (SELECT convert_from(cause, 'UTF8')::jsonb"
+        " -> 'between' -> 1 -> 'meters' -> level.code AS side) sides"
+        " WHERE stream_id = $twin AND accounting_document.sequence = 3 AND level.id = meter.level_id"
+        " AND level.code IN ('grand', 'minor')",
+        "stream ms-mg01, sequence 8 (ms-mg01/major): its event on stream twin, sequence 3: expected one, found none",
+    ),
+    "what the other side of a transfer says": (
+        "UPDATE accounting_document SET cause = replace(convert_from(cause, 'UTF8'), 'tester', 'nobody')::bytea"
+        " WHERE stream_id = $twin AND sequence = 3",
+        "stream ms-mg01, sequence 8 (ms-mg01/major): its event on stream twin, sequence 3:",
+    ),
+    "when the other side of a transfer was recorded": (
+        "UPDATE accounting_event SET recorded_at = recorded_at + interval '1 second' WHERE stream_id = $twin AND sequence = 3",
+        "stream ms-mg01, sequence 8 (ms-mg01/major): its event on stream twin, sequence 3:",
+    ),
+    "a movement of a transfer": (
+        "UPDATE accounting_transfer SET amount_cents = amount_cents + 1 WHERE stream_id = $stream AND sequence = 8 AND line = 1",
+        "stream ms-mg01, sequence 8 (ms-mg01/major): ledger transfers:",
+    ),
+    "a movement of a transfer booked on the other stream too": (
+        "INSERT INTO accounting_transfer (stream_id, sequence, line, debit_id, credit_id, amount_cents, reason)"
+        " SELECT $twin, 3, line, debit_id, credit_id, amount_cents, reason FROM accounting_transfer"
+        " WHERE stream_id = $stream AND sequence = 8",
+        "stream twin, sequence 3 (ms-mg01/major): ledger transfers:",
+    ),
+    "a millionth of what a transfer brought": (
+        "UPDATE jackpot_meter SET overflow_residual_millionths = overflow_residual_millionths + 1 WHERE level_id = $grand",
+        "stream twin: meter grand ",
+    ),
+}

@@ -129,6 +129,7 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         "devices_stoppage": "of a stream that stands still, until it goes on",
         "devices_device": "configuration",
         "devices_device_tables": "configuration",
+        "devices_contact": "last sign of life of a device",
         "devices_heartbeat": "last sign of life",
         "devices_deal": "digests of what messages hold",
         "devices_looked": "how far deals were looked at",

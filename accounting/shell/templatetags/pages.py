@@ -167,6 +167,8 @@ def said_of_change(change: dict[str, Any]) -> str:
     what = words(change["what"].replace(".", " "))
     if "open" in change:
         return f"{what}: {'open' if change['open'] else 'closed'}"
+    if "heard" in change:
+        return f"{what}: {'heard of again' if change['heard'] else 'lost, its progressive is closed'}"
     if "changed" in change:
         return f"{what}: " + ", ".join(_told_of_change(key, value) for key, value in change["changed"].items())
     if change["what"].endswith(".installed"):

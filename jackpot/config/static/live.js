@@ -96,6 +96,11 @@
       var ages = JSON.parse(event.data);
       read = now() - 1000 * (ages.read || 0);             /* none yet: what is shown was read just now */
       if (ages.settling !== null) { settling = now() - 1000 * ages.settling; }
+      each("[data-silent]", function (place) {
+        var tables = (ages.silent || {})[place.dataset.silent] || [];
+        place.hidden = !tables.length;
+        place.textContent = tables.length ? "closed at " + tables.join(", ") + ": no contact" : "";
+      });
       became("live");
     }
     function listen() {
