@@ -343,6 +343,12 @@ def stream_exists(code: str) -> bool:
     return Stream.objects.filter(code=code).exists()
 
 
+def codes_in_use() -> frozenset[str]:
+    """The codes of all links and tables: of streams, and of tables whose rounds count on their link's."""
+    tables = Account.objects.filter(kind="inventory").values_list("owner", flat=True)
+    return frozenset(Stream.objects.values_list("code", flat=True)) | frozenset(tables)
+
+
 class Documented(NamedTuple):
     """An event that is no message's, with the bytes of its cause and its result."""
 

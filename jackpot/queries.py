@@ -326,6 +326,7 @@ def link_shown(stream_id: int) -> dict[str, Any] | None:
         "code": link.code,
         "name": link.name,
         "paytable": link.paytable.code,
+        "pays": link.paytable.definition,
         "decks": link.decks,
         "envy_scope": link.envy_scope,
         "tie_policy": link.tie_policy,

@@ -272,6 +272,7 @@ class _Replay:
         if event.message_id is not None:
             return self._decided_round(event, cause, payouts, hits)
         self.same("round, payouts and hits", ([], []), (payouts, hits))
+        self.house.know(cause)
         decision = self._decided(act, event.rules)
         encoded = encode(decision.result)
         if encoded != event.result:

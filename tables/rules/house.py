@@ -295,9 +295,14 @@ class House:
                     self.tables[table.code] = table
                     self.__dict__.pop("doors", None)  # made anew when it is next asked for
                 case what if what.startswith("link."):
-                    self.links[change["link"]].change(change, self.paytables)
+                    self.links[change["link"]].change(change)
                 case _:
                     self.tables[change["table"]].change(change, self.editions)
+
+    def know(self, cause: Mapping[str, Any]) -> None:
+        """Take over the paytable edition that a cause brings along: the one that a link is filed on."""
+        if brought := installing.filed_on(cause):
+            self.paytables = {**self.paytables, **brought}
 
     def step(self, steps: Iterable[Mapping[str, Any]]) -> None:
         """Take over what became of the hits, envy payouts, locks and rounds that an act is about."""

@@ -15,11 +15,10 @@ import msgspec
 from accounting.queries import Documented, documented, the_property
 from accounting.rules.dated import ALWAYS
 from accounting.rules.edition import FIRST
-from accounting.rules.events import INSTALLED, TERMS
+from accounting.rules.events import INSTALLED, OPENED, TERMS
 from accounting.rules.gaming_day import GamingDays
 from accounting.services.ledger import account_ids
 from jackpot.queries import level_ids
-from jackpot.rules import paytable as progressive_paytable
 from jackpot.services.standing import paytable_definitions
 from tables import models
 from tables.rules.house import House
@@ -98,10 +97,11 @@ def house_of(stream_id: int, *, before: int | None = None) -> House:
     beginning: a migration found it and put it on record.
     """
     definitions = paytable_definitions()
-    paytables = {code: progressive_paytable.read(each) for code, each in definitions.items()}
-    house = House({}, {}, paytables=paytables, remembers=False)
+    house = House({}, {}, remembers=False)
     for event in documented(stream_id, TERMS):
         if before is None or event.sequence < before or _found(event):
+            if event.kind == OPENED:
+                house.know(msgspec.json.decode(event.cause))
             house.change(changes_of(event, definitions))
     return house
 
