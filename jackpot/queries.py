@@ -4,12 +4,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from django.db import connection
 
-from accounting.queries import balance_series, last_act
+from accounting.queries import balance_series, documented, last_act
 from accounting.rules.accounts import of_level
+from accounting.statements import execute
 from jackpot.models import Hit, Level, LevelTerms, Link, Meter, ProgressiveEdition
-from jackpot.rules.hits import hit_name, hit_number
+from jackpot.rules.hits import PAID, REJECTED, HitState, hit_name, hit_number
+from jackpot.rules.meter import Seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +290,29 @@ def hits_between(stream_id: int, first: int, last: int) -> list[Hit]:
     """The hits of a link's stream from one sequence to another, in their order."""
     hits = Hit.objects.select_related("link", "level").filter(link__stream_id=stream_id, sequence__range=(first, last))
     return list(hits.order_by("sequence", "order"))
+
+
+OPEN_HITS = """
+    SELECT link.code, hit.number, level.code, hit.table, hit.paid_cents FROM jackpot_hit hit
+    JOIN jackpot_link link ON link.id = hit.link_id JOIN jackpot_level level ON level.id = hit.level_id
+    WHERE link.stream_id = %s AND hit.sequence < %s ORDER BY hit.number
+"""
+ENDING_HITS = ("hit.pay", "hit.reject", "round.void")
+
+
+def open_hits(stream_id: int, before: int) -> list[HitState]:
+    """The hits of a stream's link that were neither paid nor rejected before a sequence, as its events say."""
+    ended = set()
+    for event in documented(stream_id, ENDING_HITS):
+        if event.sequence < before:
+            for step in msgspec.json.decode(event.result).get("steps", ()):
+                if step["what"] == "hit" and step["state"] in (PAID, REJECTED):
+                    ended.add(step["name"])
+    found = (
+        HitState(hit_name(link, number), link, level, table, paid_cents, Seed(0, 0, 0))
+        for link, number, level, table, paid_cents in execute(OPEN_HITS, [stream_id, before])
+    )
+    return [hit for hit in found if hit.name not in ended]
 
 
 def next_hit_before(stream_id: int, sequence: int) -> int:

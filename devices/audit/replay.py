@@ -36,7 +36,7 @@ from tables.rules.door import InvalidJson
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.rules.opening import first_changes, first_movements
-from tables.services import terms
+from tables.services import precedents, terms
 from tables.services.recording import encode
 from tables.services.rounds import dated
 from tables.services.terms import StreamTerms
@@ -273,6 +273,7 @@ class _Replay:
             return self._decided_round(event, cause, payouts, hits)
         self.same("round, payouts and hits", ([], []), (payouts, hits))
         self.house.know(cause)
+        precedents.know(act, self.house, self.part.stream_id, before=event.sequence)
         decision = self._decided(act, event.rules)
         encoded = encode(decision.result)
         if encoded != event.result:

@@ -23,7 +23,7 @@ from devices.intake.inbox import Verdict
 from jackpot.rules.decision import Act
 from jackpot.services import acts as jackpot_acts
 from tables.services import acts as table_acts
-from tables.services import floors, terms
+from tables.services import closing, floors, terms
 
 OPENED = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 DEALT = datetime(2026, 11, 28, 2, 14, 5, 120_000, tzinfo=UTC)  # 21:14 of the 27th in the house
@@ -284,6 +284,8 @@ class House:
         """Have an act performed as the office would, with nobody to ask; its stream and sequence."""
         now = at or self.now
         app = jackpot_acts if name.startswith(("level.", "link.", "hit.")) else table_acts
+        if name == "link.close":
+            app = closing
         with transaction.atomic():
             return app.perform(Act(name, subject, now.isoformat(), payload), at=now, by="tester")
 

@@ -10,7 +10,7 @@ import pytest
 
 from accounting.rules.acts import ActRefused
 from devices.audit.verification import Difference
-from tests.services.house import DEALT, FLOOR, House, rows, value, verify
+from tests.services.house import DEALT, FLOOR, House, message, rows, royal, seat, value, verify
 from tests.services.played import tamper
 
 LINK: dict[str, Any] = {
@@ -28,10 +28,10 @@ def file(house: House, *, at: Any = EARLY, **more: Any) -> tuple[str, int]:
     return house.act("link.file", payload["link"]["code"], at=at, **payload)
 
 
-def refused(house: House, name: str, subject: str, **payload: Any) -> tuple[str, str | None]:
+def refused(house: House, name: str, subject: str, *, at: Any = None, **payload: Any) -> tuple[str, str | None]:
     """The code and pointer by which an act is refused."""
     with pytest.raises(ActRefused) as refusal:
-        house.act(name, subject, **payload)
+        house.act(name, subject, at=at, **payload)
     return refusal.value.code, refusal.value.pointer
 
 
@@ -253,4 +253,77 @@ def test_rows_that_show_other_terms_are_found(busy_house: House, change: str, na
     verify()
     tamper(change)
     with pytest.raises(Difference, match=f"stream nn: {named}"):
+        verify()
+
+
+# Closing
+
+TO_BOOKS = [
+    {"level": "major", "part": "display", "to": "regulator_order"},
+    {"level": "major", "part": "reserve", "to": "revenue_booked"},
+    {"level": "major", "part": "overflow", "to": "revenue_booked"},
+]
+
+
+def test_a_link_is_closed_with_every_part_at_zero_and_never_moves_again(busy_house: House) -> None:
+    house = busy_house
+    house.play(message("R-1"))
+    (display, reserve, *_), (owed, revenue) = meter("ms-mg01"), (balance("adjustments"), balance("revenue"))
+    assert reserve > 0
+    at = DEALT + timedelta(minutes=1)
+    assert refused(house, "link.close", "ms-mg01", disposition=TO_BOOKS) == ("wrong_state", None)
+    house.act("link.suspend", "ms-mg01", at=at)
+    assert refused(house, "link.close", "ms-mg01", at=at, disposition=TO_BOOKS[:1]) == ("money_left", None)
+    assert refused(house, "link.close", "ms-mg01", at=at, disposition=[*TO_BOOKS[1:], TO_BOOKS[0] | {"to": "twin/grand"}]) == (
+        "invalid_value", "/payload/disposition/2/to",
+    )  # fmt: skip
+    stream, sequence = house.act("link.close", "ms-mg01", at=at, disposition=TO_BOOKS)
+    assert (state("ms-mg01"), meter("ms-mg01")) == ("closed", (0, 0, 0, sequence))
+    assert (balance("adjustments") - owed, balance("revenue") - revenue) == (display, reserve)
+    for kind in ("liability", "reserve", "overflow"):
+        assert balance(f"level:ms-mg01/major:{kind}") == 0
+    assert stream == "ms-mg01"
+    verify()
+    # Dealt before it was closed, received after: held; one without the wager is settled.
+    house.now = at + timedelta(minutes=1)
+    late = message("R-2")
+    house.play(late)
+    assert house.outcome(late) == ("held", ["link_not_open"])
+    house.play(plain := message("R-3", seat(1, "3s 7d")))
+    assert house.outcome(plain) == ("settled", [])
+    for name in ("link.open", "link.resume", "link.suspend"):
+        assert refused(house, name, "ms-mg01") == ("wrong_state", None)
+    assert refused(house, "level.adjust", "ms-mg01/major", part="display", cents=1, reason="correction") == (
+        "wrong_state", None,
+    )  # fmt: skip
+    with pytest.raises(ActRefused) as refusal:
+        house.act("round.release", "MS-101/R-2")
+    assert refusal.value.code == "wrong_state"
+    verify()
+
+
+def test_a_link_with_a_hit_that_is_neither_paid_nor_rejected_is_not_closed(busy_house: House) -> None:
+    house = busy_house
+    house.play(royal("R-1"))
+    at = DEALT + timedelta(minutes=1)
+    house.act("link.suspend", "ms-mg01", at=at)
+    assert refused(house, "link.close", "ms-mg01", at=at, disposition=TO_BOOKS) == ("open_hits", None)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ("UPDATE jackpot_link SET state = 'suspended' WHERE code = 'ms-mg01'", "stream ms-mg01: link: state"),
+        ("UPDATE jackpot_meter SET reserve_residual_millionths = 1 WHERE level_id = (SELECT level.id FROM jackpot_level level"
+         " JOIN jackpot_link link ON link.id = level.link_id WHERE link.code = 'ms-mg01')", "stream ms-mg01: meter major"),
+    ],
+)  # fmt: skip
+def test_a_closed_link_that_shows_otherwise_is_found(busy_house: House, change: str, named: str) -> None:
+    house = busy_house
+    house.play(message("R-1"))
+    at = DEALT + timedelta(minutes=1)
+    house.act("link.suspend", "ms-mg01", at=at)
+    house.act("link.close", "ms-mg01", at=at, disposition=TO_BOOKS)
+    tamper(change)
+    with pytest.raises(Difference, match=named):
         verify()
