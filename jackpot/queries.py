@@ -162,6 +162,11 @@ def link_key(code: str) -> tuple[int, int] | None:
     return Link.objects.filter(code=code).values_list("id", "stream_id").first()
 
 
+def link_and_paytable(code: str) -> tuple[int, int] | None:
+    """The ids of a link and of its paytable's edition; None where there is no such link."""
+    return Link.objects.filter(code=code).values_list("id", "paytable_id").first()
+
+
 def links_with_terms(code: str | None = None) -> list[dict[str, Any]]:
     """Links as pages show them: as the API does, and with paytable, wager, stream and the terms of each level."""
     terms = {

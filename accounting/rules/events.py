@@ -5,6 +5,8 @@ from typing import Final
 OPENED: Final = "opened"
 ROUND: Final = "round"
 INSTALLED: Final = "table.install"
+MOVES: Final = ("table.join", "table.leave")
+"""A table's moves between its own stream and its link's: one event on each of the two, in one commit."""
 
 KINDS: Final = (
     OPENED,

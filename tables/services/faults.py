@@ -17,5 +17,6 @@ def of_held(message_id: int, raw: bytes, received_at: datetime) -> list[Fault]:
     message = decode(raw)
     house = terms.house_of(hold.table.stream_id)
     moment = counts_at(message, instant_nanoseconds(received_at), house)
+    house = terms.house_where_it_counts(hold.table.stream_id, message.table, moment)
     game = house.game(house.tables[message.table], moment)
     return held.faults(message, game, hold.reasons, error=hold.error)

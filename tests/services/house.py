@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from devices import acts as device_acts
 from devices import posting
 from devices.audit.findings import readable
 from devices.audit.verification import Counts, streams, verify_stream, verify_the_rest
@@ -283,9 +284,8 @@ class House:
     def act(self, name: str, subject: str, *, at: datetime | None = None, **payload: Any) -> tuple[str, int]:
         """Have an act performed as the office would, with nobody to ask; its stream and sequence."""
         now = at or self.now
-        app = jackpot_acts if name.startswith(("level.", "link.", "hit.")) else table_acts
-        if name == "link.close":
-            app = closing
+        app: Any = jackpot_acts if name.startswith(("level.", "link.", "hit.")) else table_acts
+        app = {"link.close": closing, "table.join": device_acts, "table.leave": device_acts}.get(name, app)
         with transaction.atomic():
             return app.perform(Act(name, subject, now.isoformat(), payload), at=now, by="tester")
 
