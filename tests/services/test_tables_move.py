@@ -80,8 +80,11 @@ def test_a_table_that_was_on_a_link_from_the_beginning_gets_a_stream_of_its_own(
     house = busy_house
     house.act("table.terms", LINKED, at=EARLY, minimum_cents=500)
     house.act("table.leave", LINKED, at=LEAVES)
-    assert rows("SELECT kind, subject FROM accounting_event event JOIN accounting_stream stream"
-                " ON stream.id = event.stream_id WHERE stream.code = %s ORDER BY sequence", LINKED) == [("opened", LINKED)]  # fmt: skip
+    opened = rows(
+        "SELECT kind, subject FROM accounting_event event JOIN accounting_stream stream ON stream.id = event.stream_id"
+        " WHERE stream.code = %s ORDER BY sequence", LINKED,
+    )  # fmt: skip
+    assert opened == [("opened", LINKED)]
     every_way()
     on_it, off_it = (
         dealt("R-1", EARLY + timedelta(hours=1), table=LINKED),
