@@ -70,6 +70,12 @@ def _foresee_opening(asked: Asked) -> Foreseen:
     return Foreseen(tuple(rows), "The house pays what it opens with, at once, from whenever it counts.")
 
 
+def _levels(link: str) -> dict[str, Any]:
+    """The form begins with a row for each level, in which nothing is changed yet."""
+    levels = {level.code: None for _, edition in acts.as_it_stands(link).terms for level in edition.levels}
+    return {"levels": [{"code": code} for code in levels]}
+
+
 def _foresee_terms(asked: Asked) -> Foreseen:
     """Each term of each level that changes, before and after."""
     before, after = acts.terms_before_and_after(act_asked(asked))
@@ -160,6 +166,7 @@ LINK_ACTS: tuple[Act, ...] = (
         version=link_version,
         foresee=_foresee_terms,
         perform=performing(acts.perform),
+        begins=_levels,
         possible=lambda link: acts.shown_state(link) == "suspended",
     ),
 )
