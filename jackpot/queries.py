@@ -9,6 +9,7 @@ from django.db import connection
 
 from accounting.queries import balance_series, documented, last_act
 from accounting.rules.accounts import of_level
+from accounting.rules.events import OPENED
 from accounting.statements import execute
 from jackpot.models import Hit, Level, LevelTerms, Link, Meter, ProgressiveEdition
 from jackpot.rules.hits import PAID, REJECTED, HitState, hit_name, hit_number
@@ -17,10 +18,15 @@ from jackpot.rules.meter import Seed
 
 @dataclass(frozen=True, slots=True)
 class LinkDefinition:
-    """A link as the floor file defines it, with the terms of its levels now in force."""
+    """A link as the floor file defines it, with the terms of its levels that were decided last.
+
+    `initial` is what each level opened with, in whole cents, where that was filed; `editions` counts the terms of a level.
+    """
 
     code: str
     is_open: bool
+    initial: dict[str, int]
+    editions: int
     definition: dict[str, Any]
     paytable_code: str
     paytable_definition: dict[str, Any]
@@ -37,6 +43,8 @@ def link_definition(stream_id: int) -> LinkDefinition | None:
     return LinkDefinition(
         code=link.code,
         is_open=link.state == Link.State.OPEN,
+        initial=_filed_with(stream_id),
+        editions=LevelTerms.objects.filter(level=next(iter(levels.values()))).count(),
         definition={
             "code": link.code,
             "name": link.name,
@@ -50,6 +58,15 @@ def link_definition(stream_id: int) -> LinkDefinition | None:
         paytable_definition=link.paytable.definition,
         level_ids={code: level.pk for code, level in levels.items()},
     )
+
+
+def _filed_with(stream_id: int) -> dict[str, int]:
+    """What each level of a link was filed to open with; nothing where it was installed by command."""
+    found: dict[str, int] = {}
+    for event in documented(stream_id, [OPENED]):
+        for change in msgspec.json.decode(event.result).get("changes", ()):
+            found |= change.get("initial", {})
+    return found
 
 
 def level_ids(link: str) -> dict[str, int]:
@@ -167,12 +184,13 @@ def link_and_paytable(code: str) -> tuple[int, int] | None:
     return Link.objects.filter(code=code).values_list("id", "paytable_id").first()
 
 
-def links_with_terms(code: str | None = None) -> list[dict[str, Any]]:
-    """Links as pages show them: as the API does, and with paytable, wager, stream and the terms of each level."""
-    terms = {
-        (row.level.link_id, row.level.code): row
-        for row in LevelTerms.objects.filter(in_force__upper_inf=True).select_related("level")
-    }
+def links_with_terms(code: str | None = None, *, at: datetime) -> list[dict[str, Any]]:
+    """Links as pages show them: as the API does, and with paytable, wager, stream and the terms of each level at a moment."""
+    terms: dict[tuple[int, str], LevelTerms] = {}
+    for row in LevelTerms.objects.filter(in_force__isempty=False).select_related("level").order_by("in_force"):
+        key = (row.level.link_id, row.level.code)
+        if key not in terms or row.in_force.lower <= at:
+            terms[key] = row
     links = {link.code: link for link in Link.objects.select_related("paytable")}
     found = link_states(code)
     for shown in found:

@@ -20,7 +20,7 @@ JOINS, LEAVES = DEALT - timedelta(hours=2), DEALT - timedelta(hours=1)
 
 def dealt(reference: str, at: Any, *, table: str = ALONE, progressive: int | None = 100) -> dict[str, Any]:
     """A losing round of one seat dealt at a moment, with the progressive wager or without."""
-    wager = {} if progressive is None else {"progressive": progressive}
+    wager: dict[str, Any] = {} if progressive is None else {"progressive": progressive}
     return message(reference, seat(1, "3s 7d", **wager), table=table, dealt_at=at.isoformat())
 
 

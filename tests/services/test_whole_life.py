@@ -54,7 +54,7 @@ class Somebody:
 
 def now_dealt(reference: str, *, table: str = ALONE, progressive: bool = True) -> dict[str, Any]:
     """A losing round dealt just now."""
-    wager = {"progressive": 100} if progressive else {}
+    wager: dict[str, Any] = {"progressive": 100} if progressive else {}
     return message(reference, seat(1, "3s 7d", **wager), table=table, dealt_at=datetime.now(UTC).isoformat())
 
 
@@ -138,7 +138,7 @@ def test_settle_writes_what_the_house_recorded(
         lines.append({"act": name, "subject": subject, "at": at.isoformat(), "payload": payload})
 
     def deal(number: int, minute: int, *, table: str = ALONE, wager: int | None = 100) -> None:
-        wagers = {} if wager is None else {"progressive": wager}
+        wagers: dict[str, Any] = {} if wager is None else {"progressive": wager}
         at = (start + timedelta(minutes=minute)).isoformat()
         lines.append(message(f"R-{number}", seat(1, "3s 7d", **wagers), table=table, dealt_at=at))
 
