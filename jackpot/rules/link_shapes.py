@@ -24,10 +24,10 @@ _PPM: Final = {"type": "integer", "minimum": 0, "maximum": MILLION}
 LEVEL_SCHEMA: Final[dict[str, Any]] = {
     "code": {"type": "string"},
     "reset_cents": _CENTS,
-    "rate_ppm": _PPM,
-    "reserve_ppm": _PPM,
+    "rate_ppm": _PPM | {"title": "rate, parts per million"},
+    "reserve_ppm": _PPM | {"title": "reserve rate, parts per million"},
     "limit_cents": _CENTS | {"minimum": 1},
-    "unreasonable_cents": _CENTS,
+    "unreasonable_cents": _CENTS | {"title": "most of one round"},
     "overflow_policy": {"type": "string", "enum": ["next_reset", "revenue"]},
     "seed_funding": {"type": "string", "enum": ["reserve_then_house", "house"]},
     "floor_policy": {"type": "string", "enum": ["allow", "top_up"]},
