@@ -36,7 +36,7 @@ from tables.rules.door import InvalidJson
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.rules.opening import first_changes, first_movements
-from tables.services import moving, precedents, terms
+from tables.services import as_recorded, moving, terms
 from tables.services.recording import encode
 from tables.services.rounds import dated
 from tables.services.terms import StreamTerms
@@ -122,7 +122,7 @@ def recorded_before(part: Range, house: House) -> State:
         return State()
     head, result = head_and_result(part.stream_id, part.first - 1)
     meters = {code: dict(link.meters) for code, link in house.links.items()}.get(part.code, {})
-    meters |= precedents.meters_of(result, part.code)
+    meters |= as_recorded.meters_of(result, part.code)
     return State(part.first - 1, head, meters, next_hit_before(part.stream_id, part.first))
 
 
@@ -255,7 +255,7 @@ class _Replay:
             return self._decided_round(event, cause, payouts, hits)
         self.same("round, payouts and hits", ([], []), (payouts, hits))
         self.house.know(cause)
-        precedents.know(act, self.house, self.part.stream_id, before=event.sequence)
+        as_recorded.know(act, self.house, self.part.stream_id, before=event.sequence)
         house = self._moving(event, cause) if act.act in MOVES else self.house
         decision = self._decided(act, event.rules, house)
         encoded = encode(decision.result)

@@ -15,7 +15,7 @@ from jackpot.services import acts as jackpot_acts
 from jackpot.services.shown import show_state
 from tables.rules.deciding import decide
 from tables.services import recording
-from tables.services.precedents import know
+from tables.services.as_recorded import know
 
 
 def foresee(act: Act, *, at: datetime) -> Decision:

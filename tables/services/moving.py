@@ -18,7 +18,7 @@ from tables.rules.deciding import decide
 from tables.rules.house import House
 from tables.services import recording
 from tables.services.acts import after_the_last_change, stream_of
-from tables.services.precedents import as_recorded
+from tables.services.as_recorded import house_before
 from tables.services.recording import Booking, Recorder, encode
 
 JOIN, LEAVE = "table.join", "table.leave"
@@ -100,7 +100,7 @@ def joint(table: str, giver: House, taker: House) -> House:
 
 def joint_as_recorded(cause: dict[str, Any], here: str, house: House) -> House:
     """The same for a move on record: `house` is the stream's in hand before it, the other's is read from its own record."""
-    giver, taker = (house if side["stream"] == here else as_recorded(side) for side in (cause["from"], cause["to"]))
+    giver, taker = (house if side["stream"] == here else house_before(side) for side in (cause["from"], cause["to"]))
     return joint(cause["subject"], giver, taker)
 
 

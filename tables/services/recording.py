@@ -22,7 +22,7 @@ from tables.models import Hold
 from tables.rules.deciding import RoundDecision, decide
 from tables.rules.house import House
 from tables.rules.message import RoundMessage
-from tables.services import precedents, terms
+from tables.services import as_recorded, terms
 from tables.services.seals import seal
 from tables.services.terms import StreamTerms
 
@@ -220,7 +220,7 @@ def record(stream: "Stream", act: Act, *, at: datetime, **more: Any) -> tuple[in
     gaming day on which it is recorded.
     """
     book = on_stream(stream, at=at)
-    precedents.know(act, book.house, stream.pk, before=stream.next_sequence)
+    as_recorded.know(act, book.house, stream.pk, before=stream.next_sequence)
     decision = decide(act, book.house)
     booking = Booking(*ledger.booked_on(ledger.day_of(at)))
     sequence = book.act(act, encode(cause_of(act, **more)), decision, booking)

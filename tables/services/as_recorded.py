@@ -21,7 +21,7 @@ def know(act: Act, house: House, stream_id: int, *, before: int) -> None:
         house.hits = {hit.name: hit for hit in open_hits(stream_id, before)}
 
 
-def as_recorded(place: dict[str, Any]) -> House:
+def house_before(place: dict[str, Any]) -> House:
     """The house of a stream before an event that a cause names, on its meters as the result before that has them."""
     code, sequence = place["stream"], place["sequence"]
     if sequence == 0:
