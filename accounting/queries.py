@@ -1,6 +1,6 @@
 """Reading the property, its gaming days and the ledger."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
@@ -342,6 +342,27 @@ def documents_of(stream_id: int, sequence: int) -> dict[str, str] | None:
 def stream_exists(code: str) -> bool:
     """Whether a link or table has a stream of this code."""
     return Stream.objects.filter(code=code).exists()
+
+
+def stream_ids(codes: Iterable[str]) -> dict[str, int]:
+    """The ids of streams by their codes; what is no stream's is left out."""
+    return dict(Stream.objects.filter(code__in=list(codes)).values_list("code", "id"))
+
+
+def event_digests(stream_id: int, sequence: int) -> tuple[bytes, bytes] | None:
+    """The digests that an event is chained by, of its cause and of its result; None where there is no such event."""
+    found = (
+        Event.objects.filter(stream_id=stream_id, sequence=sequence)
+        .values_list("message_digest", "result_digest")
+        .first()
+    )
+    return None if found is None else (bytes(found[0]), bytes(found[1]))
+
+
+def codes_in_use() -> frozenset[str]:
+    """The codes of all links and tables: of streams, and of tables whose rounds count on their link's."""
+    tables = Account.objects.filter(kind="inventory").values_list("owner", flat=True)
+    return frozenset(Stream.objects.values_list("code", flat=True)) | frozenset(tables)
 
 
 class Documented(NamedTuple):

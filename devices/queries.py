@@ -10,7 +10,7 @@ from django.db import connection
 
 from accounting.rules.events import LOCK, ROUND
 from accounting.statements import execute
-from devices.models import Message, SignificantEvent
+from devices.models import Message, Queued, SignificantEvent
 from tables.queries import payouts
 from tables.queries.explanations import explanation
 from tables.queries.record import corrections
@@ -355,3 +355,8 @@ def recent_events(code: str, *, since: datetime, limit: int) -> list[Significant
     """The newest significant events of a kind that were recorded since a moment."""
     newest = SignificantEvent.objects.filter(code=code).order_by("-id")[:limit]
     return [event for event in newest if event.recorded_at >= since]
+
+
+def rounds_wait(table: str) -> bool:
+    """Whether a message of a table waits in any queue."""
+    return Queued.objects.filter(message__table__code=table).exists()

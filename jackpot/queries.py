@@ -4,20 +4,29 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+import msgspec
 from django.db import connection
 
-from accounting.queries import balance_series, last_act
+from accounting.queries import balance_series, documented, last_act
 from accounting.rules.accounts import of_level
+from accounting.rules.events import OPENED
+from accounting.statements import execute
 from jackpot.models import Hit, HitStep, Level, LevelTerms, Link, Meter, ProgressiveEdition
-from jackpot.rules.hits import hit_name, hit_number
+from jackpot.rules.hits import PAID, REJECTED, HitState, hit_name, hit_number
+from jackpot.rules.meter import Seed
 
 
 @dataclass(frozen=True, slots=True)
 class LinkDefinition:
-    """A link as the floor file defines it, with the terms of its levels now in force."""
+    """A link as the floor file defines it, with the terms of its levels that were decided last.
+
+    `initial` is what each level opened with, in whole cents, where that was filed; `editions` counts the terms of a level.
+    """
 
     code: str
     is_open: bool
+    initial: dict[str, int]
+    editions: int
     definition: dict[str, Any]
     paytable_code: str
     paytable_definition: dict[str, Any]
@@ -34,6 +43,8 @@ def link_definition(stream_id: int) -> LinkDefinition | None:
     return LinkDefinition(
         code=link.code,
         is_open=link.state == Link.State.OPEN,
+        initial=_filed_with(stream_id),
+        editions=LevelTerms.objects.filter(level=next(iter(levels.values()))).count(),
         definition={
             "code": link.code,
             "name": link.name,
@@ -47,6 +58,15 @@ def link_definition(stream_id: int) -> LinkDefinition | None:
         paytable_definition=link.paytable.definition,
         level_ids={code: level.pk for code, level in levels.items()},
     )
+
+
+def _filed_with(stream_id: int) -> dict[str, int]:
+    """What each level of a link was filed to open with; nothing where it was installed by command."""
+    found: dict[str, int] = {}
+    for event in documented(stream_id, [OPENED]):
+        for change in msgspec.json.decode(event.result).get("changes", ()):
+            found |= change.get("initial", {})
+    return found
 
 
 def level_ids(link: str) -> dict[str, int]:
@@ -159,12 +179,18 @@ def link_key(code: str) -> tuple[int, int] | None:
     return Link.objects.filter(code=code).values_list("id", "stream_id").first()
 
 
-def links_with_terms(code: str | None = None) -> list[dict[str, Any]]:
-    """Links as pages show them: as the API does, and with paytable, wager, stream and the terms of each level."""
-    terms = {
-        (row.level.link_id, row.level.code): row
-        for row in LevelTerms.objects.filter(in_force__upper_inf=True).select_related("level")
-    }
+def link_and_paytable(code: str) -> tuple[int, int] | None:
+    """The ids of a link and of its paytable's edition; None where there is no such link."""
+    return Link.objects.filter(code=code).values_list("id", "paytable_id").first()
+
+
+def links_with_terms(code: str | None = None, *, at: datetime) -> list[dict[str, Any]]:
+    """Links as pages show them: as the API does, and with paytable, wager, stream and the terms of each level at a moment."""
+    terms: dict[tuple[int, str], LevelTerms] = {}
+    for row in LevelTerms.objects.filter(in_force__isempty=False).select_related("level").order_by("in_force"):
+        key = (row.level.link_id, row.level.code)
+        if key not in terms or row.in_force.lower <= at:
+            terms[key] = row
     links = {link.code: link for link in Link.objects.select_related("paytable")}
     found = link_states(code)
     for shown in found:
@@ -305,6 +331,29 @@ def hits_between(stream_id: int, first: int, last: int) -> list[Hit]:
     return list(hits.order_by("sequence", "order"))
 
 
+OPEN_HITS = """
+    SELECT link.code, hit.number, level.code, hit.table, hit.paid_cents FROM jackpot_hit hit
+    JOIN jackpot_link link ON link.id = hit.link_id JOIN jackpot_level level ON level.id = hit.level_id
+    WHERE link.stream_id = %s AND hit.sequence < %s ORDER BY hit.number
+"""
+ENDING_HITS = ("hit.pay", "hit.reject", "round.void")
+
+
+def open_hits(stream_id: int, before: int) -> list[HitState]:
+    """The hits of a stream's link that were neither paid nor rejected before a sequence, as its events say."""
+    ended = set()
+    for event in documented(stream_id, ENDING_HITS):
+        if event.sequence < before:
+            for step in msgspec.json.decode(event.result).get("steps", ()):
+                if step["what"] == "hit" and step["state"] in (PAID, REJECTED):
+                    ended.add(step["name"])
+    found = (
+        HitState(hit_name(link, number), link, level, table, paid_cents, Seed(0, 0, 0))
+        for link, number, level, table, paid_cents in execute(OPEN_HITS, [stream_id, before])
+    )
+    return [hit for hit in found if hit.name not in ended]
+
+
 def next_hit_before(stream_id: int, sequence: int) -> int:
     """The number that the next hit of a stream's link had before an event."""
     hits = Hit.objects.filter(link__stream_id=stream_id, sequence__lt=sequence).order_by("-sequence", "-order")
@@ -342,6 +391,7 @@ def link_shown(stream_id: int) -> dict[str, Any] | None:
         "code": link.code,
         "name": link.name,
         "paytable": link.paytable.code,
+        "pays": link.paytable.definition,
         "decks": link.decks,
         "envy_scope": link.envy_scope,
         "tie_policy": link.tie_policy,

@@ -9,6 +9,7 @@ from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import path, reverse
+from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from accounting import addresses  # noqa: F401  # registers `anything`
@@ -17,8 +18,9 @@ from accounting.rules import parameters
 from accounting.shell.navigation import may_use
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import clock, money
-from jackpot import queries
+from jackpot import history, queries
 from jackpot.feeds import DISPLAYED, UNNUMBERED, invitation
+from jackpot.services.acts import as_it_stands
 
 SPANS = (200, 2_000, 20_000)
 HITS_SHOWN = 25
@@ -28,7 +30,7 @@ MADE_ANEW_SECONDS = 1
 @page("jackpots")
 def jackpots(request: HttpRequest) -> HttpResponse:
     """Every link with its levels as they stand."""
-    links = queries.links_with_terms()
+    links = queries.links_with_terms(at=timezone.now())
     for link in links:
         link["stream"] = reverse("live")
         link["charts"] = _charts(link["code"], events=SPANS[0])
@@ -60,7 +62,7 @@ def series(request: HttpRequest) -> HttpResponse:
 @page("jackpots")
 def jackpot(request: HttpRequest, code: str) -> HttpResponse:
     """One link: meters, terms, a chart of each level, and its hits."""
-    found = queries.links_with_terms(code)
+    found = queries.links_with_terms(code, at=timezone.now())
     if not found:
         raise Http404(f"no link {code}")
     link = found[0]
@@ -70,7 +72,11 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
     hits = queries.last_hits(link=code, before=before, limit=HITS_SHOWN + 1)
     for level in link["levels"]:
         level["subject"] = f"{code}/{level['code']}"
+    now, standing = timezone.now(), as_it_stands(code)
     context = {
+        "states": history.states(standing, now),
+        "members": history.members(link["stream_id"], code, now),
+        "terms": history.terms(standing, now),
         "decided": decided_on(code),
         "series": f"{reverse('jackpot-series')}?{urlencode({'link': code, 'span': span})}",
         "link": link | {"stream": f"{reverse('live')}?{urlencode({'link': code})}"},
@@ -159,7 +165,7 @@ def live(request: HttpRequest) -> HttpResponse:
 
 def sign(request: HttpRequest, code: str) -> HttpResponse:
     """The floor display of a link: its meters, large. Open to everyone, as a sign is."""
-    found = queries.links_with_terms(code)
+    found = queries.links_with_terms(code, at=timezone.now())
     if not found:
         raise Http404(f"no link {code}")
     return render(request, "jackpot/sign.html", {"link": found[0] | {"stream": reverse("sign-stream", args=[code])}})

@@ -96,7 +96,7 @@ def _filters(request: HttpRequest) -> dict[str, str]:
 
 def _choices(typed: dict[str, str]) -> dict[str, Any]:
     """What each filter offers; a value that is asked for and not offered is offered as well, so that it can be seen."""
-    links = jackpot_queries.links_with_terms()
+    links = jackpot_queries.links_with_terms(at=timezone.now())
     offered: dict[str, list[str]] = {
         "tables": list(set_up.table_ids()),
         "links": [link["code"] for link in links],
@@ -142,7 +142,7 @@ def house(request: HttpRequest) -> HttpResponse:
     """The property, its links and tables with the terms in force, and every paytable edition row by row."""
     context = {
         "home": the_property(),
-        "links": jackpot_queries.links_with_terms(),
+        "links": jackpot_queries.links_with_terms(at=timezone.now()),
         "worths": worth.link_worths(),
         "tables": set_up.tables_in_force(),
         "paytables": [set_up.paytable_shown(edition.code, about, edition.definition) for edition, about in _editions()],

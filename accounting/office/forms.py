@@ -2,8 +2,7 @@
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
@@ -11,14 +10,15 @@ from zoneinfo import ZoneInfo
 from django.utils.datastructures import MultiValueDict
 
 from accounting.office.acts import Act
+from accounting.office.inputs import Input, again, inputs_of, inside, listed, placed, put, row_at, shared
 from accounting.office.rules import asking
 from accounting.office.rules.dollars import cents_of, typed
 from accounting.rules import acts
 from accounting.rules.acts import ActRefused, Field, expected
 from accounting.rules.moments import is_moment
 
-FOLDED = 72
-"""So many characters of JSON stand on one line of a text area."""
+MOST_ROWS = 60
+"""So many objects of one list are typed row by row at most."""
 
 
 class Upload(Protocol):
@@ -31,99 +31,6 @@ class Upload(Protocol):
         """Its bytes."""
 
 
-@dataclass
-class Input:
-    """One value of the payload as a form shows it, with what was typed and what is wrong with that.
-
-    `path` leads to it: a nested object whose keys are known is shown key by key.
-    """
-
-    of: Field
-    path: tuple[str, ...]
-    typed: str = ""
-    chosen: list[str] = field(default_factory=list)
-    none: bool = False
-    error: str = ""
-
-    @property
-    def name(self) -> str:
-        """The input's name and id."""
-        return f"p-{'.'.join(self.path)}"
-
-    @property
-    def error_id(self) -> str:
-        """Where its error stands, for whoever hears the page."""
-        return f"{self.name}-error"
-
-    @property
-    def rows(self) -> int:
-        """How many lines its text area shows: what is in it with room for one more, long lines folded, eight at least."""
-        return min(max(8, sum(1 + len(line) // FOLDED for line in self.typed.splitlines()) + 1), 40)
-
-    @property
-    def like(self) -> str:
-        """What may be typed, in words."""
-        if self.of.money:
-            return "dollars, like 1,250.00"
-        if self.of.kind == acts.MOMENT:
-            return "like 2026-11-27 22:00, on the property's clock"
-        if self.of.kind == acts.NESTED:
-            return f"JSON: {outline(self.of.schema or {})}"
-        return expected(self.of) if self.of.kind == acts.WHOLE else ""
-
-
-SCALARS = {"boolean": acts.FLAG, "integer": acts.WHOLE, "string": acts.TEXT}
-
-
-def inputs_of(field: Field) -> list[Input]:
-    """How a key is typed: by one input, or a nested object with known plain keys by one for each of them."""
-    if field.kind != acts.NESTED:
-        return [Input(field, (field.name,))]
-    schema = field.schema or {}
-    choices = schema.get("items", {}).get("enum") if schema.get("type") == "array" else None
-    if choices:
-        return [Input(replace(field, kind=acts.CHOICES, choices=tuple(choices)), (field.name,))]
-    keys = schema.get("properties", {}) if schema.get("additionalProperties") is False else {}
-    if not keys or any("enum" not in key and key.get("type") not in SCALARS for key in keys.values()):
-        return [Input(field, (field.name,))]
-    needed = schema.get("required", ())
-    return [Input(_plain(name, key, name in needed), (field.name, name)) for name, key in keys.items()]
-
-
-def _plain(name: str, schema: Mapping[str, Any], required: bool) -> Field:
-    kind = acts.CHOICE if "enum" in schema else SCALARS[schema["type"]]
-    money = kind == acts.WHOLE and name.endswith("_cents")
-    return Field(
-        name, kind, schema.get("title") or name.removesuffix("_cents").replace("_", " ").capitalize(), required=required,
-        choices=tuple(schema.get("enum", ())), least=schema.get("minimum"), most=schema.get("maximum"), money=money,
-        help=schema.get("description", ""),
-    )  # fmt: skip
-
-
-def outline(schema: Mapping[str, Any]) -> str:
-    """What JSON is wanted, in words: `a list of {code, rate_ppm}`."""
-    if schema.get("type") == "array":
-        return f"a list of {outline(schema.get('items', {}))}"
-    keys = ", ".join(schema.get("properties", ()))
-    return (
-        f"{{{keys}}}" if keys else "an object" if schema.get("type") == "object" else str(schema.get("type", "a value"))
-    )
-
-
-def put(payload: dict[str, Any], path: tuple[str, ...], value: Any) -> None:
-    """Put a value where its path leads."""
-    *outer, last = path
-    for key in outer:
-        payload = payload.setdefault(key, {})
-    payload[last] = value
-
-
-def shared(path: Sequence[str], pointed: Sequence[str]) -> int:
-    """How many steps two paths go together."""
-    return next((step for step, (one, other) in enumerate(zip(path, pointed, strict=False)) if one != other),
-                min(len(path), len(pointed)))  # fmt: skip
-
-
 class ActForm:
     """The form of one act: empty, or with what somebody typed."""
 
@@ -134,16 +41,24 @@ class ActForm:
         self.zone = zone
         self.reason = self.reference = self.note = ""
         self.inputs = [one for field in act.shape.fields for one in inputs_of(field)]
+        self._rows: dict[tuple[str | int, ...], int] = {
+            one.path[: row_at(one)]: 1 for one in self.inputs if row_at(one)
+        }
         self.errors: dict[str, str] = {}  # of what stands beside the payload: subject, reason, evidence
         self.refusal: str = ""  # of the whole
         self.had_file = False
 
     def begin(self, payload: Mapping[str, Any]) -> None:
-        """Show a payload for a start."""
+        """Show a payload for a start, with a row to spare in each list."""
+        for path in list(self._rows):
+            items: Any = payload
+            for key in path:
+                items = items.get(key) if isinstance(items, Mapping) else None
+            self._show_rows(path, len(items) + 1 if isinstance(items, list) else 1)
         for one in self.inputs:
             value: Any = payload
             for key in one.path:
-                value = value.get(key) if isinstance(value, Mapping) else None
+                value = inside(value, key)
             if value is not None:
                 one.typed = as_typed(one.of, value)
                 one.chosen = list(value) if one.of.kind == acts.CHOICES else []
@@ -152,10 +67,15 @@ class ActForm:
         """The object that the API would take, None where something typed cannot be read; the inputs then say what."""
         self.subject, self.seen = data.get("subject", ""), data.get("seen", "")
         self.reason, self.reference, self.note = (data.get(key, "").strip() for key in ("reason", "reference", "note"))
-        payload: dict[str, Any] = {}
+        payload: dict[Any, Any] = {}
+        for path in list(self._rows):
+            before = f"p-{'.'.join(map(str, path))}."
+            rows = [int(row) for key in data if (row := key.removeprefix(before).partition(".")[0]) and
+                    key.startswith(before) and row.isascii() and row.isdigit() and len(row) < 4]  # fmt: skip
+            self._show_rows(path, min(max(rows, default=0) + 1, MOST_ROWS))
         for key in {one.path[0] for one in self.inputs if len(one.path) > 1}:
             if any(shown.name == key and shown.required for shown in self.act.shape.fields):
-                payload[key] = {}  # required, however little is typed of it
+                payload[str(key)] = {}  # required, however little is typed of it
         for one in self.inputs:
             one.typed = data.get(one.name, "").strip()
             one.chosen = data.getlist(one.name)
@@ -167,6 +87,13 @@ class ActForm:
                     put(payload, one.path, self._value(one))
             except ValueError as fault:
                 one.error = str(fault)
+        for one in self.inputs:
+            one.sent = placed(payload, one.path)
+        payload = listed(payload)
+        for path in self._rows:
+            if len(path) == 1 and not payload.get(str(path[0]), True):
+                payload[str(path[0])] = []  # a list of nothing
+        self._spare_row()
         body: dict[str, Any] = {
             "act": self.act.name,
             "subject": self.subject,
@@ -180,6 +107,24 @@ class ActForm:
         if self.seen:
             body["seen"] = self.seen
         return None if self.errors or any(one.error for one in self.inputs) else body
+
+    def _show_rows(self, path: tuple[str | int, ...], count: int) -> None:
+        """Have so many rows of a list among the inputs, beside each other; those that are there already stay."""
+        there = [one for one in self.inputs if one.path[: len(path)] == path and row_at(one)]
+        place = self.inputs.index(there[-1]) + 1
+        for row in range(self._rows[path], count):
+            first = [one for one in there if one.path[len(path)] == 0]
+            new = [again(one, path, row) for one in first]
+            self.inputs[place:place] = new
+            place += len(new)
+        self._rows[path] = max(count, self._rows[path])
+
+    def _spare_row(self) -> None:
+        """A row in which nothing is typed, at the end of each list: shown again, the form has room for one more."""
+        for path, count in list(self._rows.items()):
+            last = [one for one in self.inputs if one.path[: len(path) + 1] == (*path, count - 1)]
+            if count < MOST_ROWS and any(one.typed or one.none for one in last):
+                self._show_rows(path, count + 1)
 
     def _value(self, one: Input) -> Any:
         match one.of.kind:
@@ -224,8 +169,8 @@ class ActForm:
         words = str(refusal)
         match steps:
             case ["payload", *path]:
-                beside = max(self.inputs, key=lambda one: shared(one.path, path), default=None)
-                if beside is not None and (together := shared(beside.path, path)):
+                beside = max(self.inputs, key=lambda one: shared(one.sent, path), default=None)
+                if beside is not None and (together := shared(beside.sent, path)):
                     beside.error = ": ".join(filter(None, ("/".join(path[together:]), words)))
                 else:
                     self.refusal = words

@@ -7,6 +7,8 @@ ROUND: Final = "round"
 LOCK: Final = "lock"
 INSTALLED: Final = "table.install"
 CONTACT: Final = "table.contact"
+MOVES: Final = ("table.join", "table.leave")
+"""A table's moves between its own stream and its link's: one event on each of the two, in one commit."""
 
 KINDS: Final = (
     OPENED,

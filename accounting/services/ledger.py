@@ -214,6 +214,11 @@ def terms_changed(stream_id: int) -> None:
     Stream.objects.filter(pk=stream_id).update(terms_version=F("terms_version") + 1)
 
 
+def hold_codes() -> None:
+    """Let nobody else open a link or table until the transaction ends: their codes are one set of names."""
+    execute("SELECT pg_advisory_xact_lock(hashtext('install a floor'))")
+
+
 def stream_is_there(code: str) -> bool:
     """Whether a stream of this code exists: a link's and a lone table's codes are one set of names."""
     return Stream.objects.filter(code=code).exists()

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from django.db import connection
 
+from accounting.rules.moments import instant_nanoseconds, nanoseconds
 from devices.audit.findings import Counts, Difference
 from devices.audit.set_aside import verify_set_aside
 from devices.bodies import strict
@@ -137,9 +138,13 @@ def _check_hold(row: tuple[Any, ...]) -> None:
     if stream_id is None:
         raise Difference(where, "table", "one that is on a stream", f"table {table_id}")
     message = decode(bytes(raw))
-    house = terms.house_as_known(stream_id, held_at)
+    received, dealt = instant_nanoseconds(received_at), nanoseconds(message.dealt_at)
+    in_force = terms.of_stream(stream_id, version)
+    house = terms.house_where_it_counted(
+        stream_id, in_force, message.table, lambda table: table.counts_at(dealt, received), held_at
+    )
     table = house.tables.get(message.table)
-    if table is None or terms.of_stream(stream_id, version).tables.get(table_id) != message.table:
+    if table is None or in_force.tables.get(table_id) != message.table:
         raise Difference(where, "table on its stream", message.table, f"table {table_id}")
     when = dated(message, received_at, table)
     lock = lock_rows.of_hold(table_id, reference)

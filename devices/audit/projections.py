@@ -47,13 +47,19 @@ def compare_shown(stream_id: int, code: str, next_sequence: int, found: Shown) -
     opened = documented(stream_id, [OPENED])
     opened_at = opened[0].recorded_at if opened else None
     if code in house.links:
-        _same(f"{where}: link", _link(house.links[code], opened_at), link or {})
+        _same(f"{where}: link", _link(house.links[code], opened_at), _read(link) if link else {})
     elif link is not None:
         raise Difference(where, "link", "none", link["code"])
     expected = {table: _table(state, house) for table, state in house.tables.items() if _is_here(state, code, house)}
     same(where, "tables", sorted(expected), sorted(tables))
     for table, values in expected.items():
         _same(f"{where}: table {table}", values, tables[table])
+
+
+def _read(link: dict[str, Any]) -> dict[str, Any]:
+    """A link's row with its paytable as it is read and its terms in order."""
+    pays = progressive.read(link["pays"])
+    return link | {"pays": pays, "levels": {code: _in_order(rows) for code, rows in link["levels"].items()}}
 
 
 def _is_here(table: TableState, code: str, house: House) -> bool:
@@ -120,7 +126,9 @@ def _link(state: LinkState, opened_at: datetime | None) -> dict[str, Any]:
         for level in edition.levels:
             chance = hit_probability(edition.paytable, level.code, edition.paytable.games[0])
             definition = {key: value for key, value in asdict(level).items() if value is not None}
-            row = {"from": begins, "until": ends, **definition, "odds": (chance.numerator, chance.denominator)}
+            row = {**definition, "odds": (chance.numerator, chance.denominator)}
+            # Terms that others replaced from the very moment they were to count from never counted.
+            row |= {"from": None, "until": None} if begins == ends else {"from": begins, "until": ends}
             levels[level.code].append(row)
     return {
         "code": last.code,
@@ -129,10 +137,17 @@ def _link(state: LinkState, opened_at: datetime | None) -> dict[str, Any]:
         "decks": last.decks,
         "envy_scope": last.envy_scope,
         "tie_policy": last.tie_policy,
+        "pays": last.paytable,
         "state": state.state(FOREVER),
         "opened at": opened_at,
-        "levels": levels,
+        "levels": {code: _in_order(rows) for code, rows in levels.items()},
     }
+
+
+def _in_order(terms: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Terms of a level by the moment they count from; before them those that never counted, in an order of their own."""
+    never = sorted((row for row in terms if row["from"] is None), key=lambda row: sorted(map(str, row.items())))
+    return never + [row for row in terms if row["from"] is not None]
 
 
 def compare_the_rest() -> None:

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from accounting.queries import next_event
+from accounting.queries import event_digests, next_event, stream_ids
 from accounting.rules.accounts import Movement
 from accounting.rules.acts import ActRefused
 from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.edition import FIRST
-from accounting.rules.events import LOCK, OPENED, ROUND
+from accounting.rules.events import LOCK, MOVES, OPENED, ROUND
 from accounting.rules.moments import at_nanoseconds, instant_nanoseconds
 from accounting.statements import Row
 from devices import collector
@@ -39,7 +39,7 @@ from tables.rules.door import InvalidJson
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.rules.opening import first_changes, first_movements
-from tables.services import precedents, terms
+from tables.services import as_recorded, moving, precedents, terms
 from tables.services.lock_rows import waiting
 from tables.services.recording import encode
 from tables.services.rounds import dated
@@ -135,26 +135,8 @@ def recorded_before(part: Range, house: House) -> State:
         return State()
     head, result = head_and_result(part.stream_id, part.first - 1)
     meters = {code: dict(link.meters) for code, link in house.links.items()}.get(part.code, {})
-    rows = _meter_rows(result)
-    meters |= {row["level"]: meter_of(row) for row in rows if row["link"] == part.code}
+    meters |= as_recorded.meters_of(result, part.code)
     return State(part.first - 1, head, meters, next_hit_before(part.stream_id, part.first))
-
-
-def _meter_rows(result: bytes | None) -> list[dict[str, Any]]:
-    """The meter rows of a result; none where it has none, as an opening of the first version, or cannot be read."""
-    try:
-        found: list[dict[str, Any]] = msgspec.json.decode(result or b"{}").get("meters", [])
-    except (msgspec.DecodeError, AttributeError):
-        return []  # whoever replays the event itself says what is wrong with it
-    return found
-
-
-def meter_of(row: dict[str, Any]) -> Meter:
-    """A meter as a result's row shows it after the event."""
-    return Meter(
-        row["after_cents"], row["residual_millionths"], row["reserve_cents"], row["reserve_residual_millionths"],
-        row["overflow_cents"], row["overflow_residual_millionths"],
-    )  # fmt: skip
 
 
 class _Replay:
@@ -302,13 +284,21 @@ class _Replay:
             return self._decided_round(event, cause, payouts, hits)
         self.same("round, payouts and hits", ([], []), (payouts, hits))
         stream_id, sequence = self.part.stream_id, event.sequence
-        with precedents.given(act, self.house, stream_id, before=sequence) as precedent:
-            decision = self._between(event, act, cause) if between.KEY in cause else self._decided(act, event.rules)
+        self.house.know(cause)
+        as_recorded.know(act, self.house, stream_id, before=sequence)
+        house = self._moving(event, cause) if act.act in MOVES else self.house
+        with precedents.given(act, house, stream_id, before=sequence) as precedent:
+            if between.KEY in cause:
+                decision = self._between(event, act, cause)
+            else:
+                decision = self._decided(act, event.rules, house)
             encoded = encode(decision.result)
             if encoded != event.result:
                 raise Difference(self.where, "result", encoded.decode(), event.result.decode(errors="replace"))
             day = self.in_force.days.of(instant_nanoseconds(event.recorded_at))
             self._day(event, day)
+            if house is not self.house and cause["to"]["stream"] == self.part.code:
+                self.house.take(house.tables[act.subject].copy())
             self.house.apply(decision)
         if precedent is not None:
             at = event.recorded_at
@@ -328,6 +318,17 @@ class _Replay:
             for account, cents in between.booked_elsewhere(decision.movements, self.house.links[code]).items():
                 self.sums.elsewhere[account] += cents
         return share
+
+    def _moving(self, event: Recorded, cause: dict[str, Any]) -> House:
+        """What the move of a table is decided on: this stream's house, and the other's, which has the same event."""
+        here = {"stream": self.part.code, "sequence": event.sequence}
+        other = cause["to"] if cause["from"] == here else cause["from"]
+        self.same("places that the cause names", True, here in (cause["from"], cause["to"]) and other != here)
+        there = stream_ids([other["stream"]]).get(other["stream"])
+        found = None if there is None else event_digests(there, other["sequence"])
+        same_event = (event.message_digest, event.result_digest)
+        self.same(f"the same event on stream {other['stream']}, sequence {other['sequence']}", same_event, found)
+        return moving.joint_as_recorded(cause, self.part.code, self.house)
 
     def _decided(self, act: Act, edition: int, house: House | None = None) -> Decision:
         try:

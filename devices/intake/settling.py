@@ -15,7 +15,7 @@ from devices import collector
 from devices.intake import self_check
 from devices.intake.self_check import SelfCheckFailed
 from devices.models import SignificantEvent
-from tables.services import rounds, terms
+from tables.services import rounds, routing, terms
 from tables.services.recording import Incoming
 from tables.services.rounds import Batch, StreamHead
 
@@ -85,6 +85,12 @@ REROUTE = """
     WHERE queued.stream_id = %s AND queued.message_id = ANY(%s) AND message.id = queued.message_id
         AND tabl.stream_id <> queued.stream_id
     RETURNING queued.stream_id
+"""
+# A message of a table that joined or left a link belongs where its moment does, wherever the table is now.
+HAND_OVER = """
+    UPDATE devices_queued queued SET stream_id = belongs.stream_id
+    FROM unnest(%s::bigint[], %s::bigint[]) AS belongs (message_id, stream_id)
+    WHERE queued.stream_id = %s AND queued.message_id = belongs.message_id RETURNING queued.stream_id
 """
 # An error of ours is no evidence against a message: the attempt that it ended is not counted.
 STOPPED = """
@@ -233,10 +239,14 @@ def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
             return Taken(Batch())
         stream = StreamHead(*locked)
         self_check.check(stream)
-        here = terms.of_stream(stream.id, stream.terms_version).tables
+        in_force = terms.of_stream(stream.id, stream.terms_version)
+        here = in_force.tables
         rerouted = _reroute(stream_id, [row[0] for row in rows if row[1] not in here])
         with collector.paused():
             incoming = [Incoming._make(row[:9]) for row in rows if row[1] in here]
+            if in_force.moved and (elsewhere := routing.elsewhere(in_force, incoming)):
+                incoming = [message for message in incoming if message.message_id not in elsewhere]
+                rerouted += _hand_over(stream_id, elsewhere)
             receipt, position = rows[-1][9:11]
             done = DONE.format(
                 stream=stream_id,
@@ -261,6 +271,12 @@ def _reroute(stream_id: int, message_ids: list[int]) -> tuple[int, ...]:
     if len(moved) != len(message_ids):
         raise TableAstray(f"{len(message_ids)} messages of tables that are not on this stream, {len(moved)} on another")
     return moved
+
+
+def _hand_over(stream_id: int, elsewhere: dict[int, int]) -> tuple[int, ...]:
+    """Move messages to the queues of the streams that their moments belong to; those streams."""
+    moved = execute(HAND_OVER, [list(elsewhere), list(elsewhere.values()), stream_id])
+    return tuple(stream for (stream,) in moved)
 
 
 def _report(batch: Batch, at: datetime) -> None:

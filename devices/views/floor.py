@@ -66,7 +66,7 @@ def floor_now(request: HttpRequest) -> HttpResponse:
 def _now(*, sees_devices: bool) -> dict[str, Any]:
     now = timezone.now()
     tables = tables_queries.tables_now(*gaming_day(now))
-    links = jackpot_queries.links_with_terms()
+    links = jackpot_queries.links_with_terms(at=timezone.now())
     for link in links:
         link["stream"] = reverse("live")
         link["tables"] = [table for table in tables if table.link == link["code"]]

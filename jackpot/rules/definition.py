@@ -6,6 +6,7 @@ the person who typed it finds the place at once.  Whole numbers are never taken 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
@@ -14,6 +15,8 @@ from accounting.rules.acts import escaped
 # Ten trillion dollars: more than any floor holds, and far inside a database's whole numbers.
 MOST_CENTS: Final = 10**15
 LONGEST_TEXT: Final = 64
+PLAIN_CODE: Final = re.compile(r"[!-.0-~]+", re.ASCII)
+"""What a code is made of that is given today: printable ASCII without blanks and slashes, so that none looks like another."""
 
 
 class DefinitionRefused(ValueError):

@@ -12,10 +12,12 @@ from jackpot.rules import paytable as paytables
 from jackpot.rules.decision import Act, Decision, done
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import Meter, opening
+from jackpot.rules.paytable import ProgressivePaytable
 from jackpot.rules.progressive import meter_rows
 from jackpot.rules.state import OPEN, LinkState
 
 INSTALL: Final = "link.install"
+FILE: Final = "link.file"
 EMPTY: Final = Meter(0)
 
 
@@ -65,6 +67,14 @@ def seeds(link: str, meters: Iterable[tuple[str, Meter]]) -> list[Movement]:
 def installed(terms: LinkTerms) -> LinkState:
     """A link that was opened so: it has been open, at its resets, since its first event."""
     return LinkState(terms.code, Dated(terms), Dated(OPEN), {level.code: opening(level) for level in terms.levels})
+
+
+def filed_on(cause: Mapping[str, Any]) -> dict[str, ProgressivePaytable]:
+    """The paytable edition that a link was filed on, by its code: its cause has it. None where the cause is another's."""
+    if cause.get("act") != FILE:
+        return {}
+    edition = paytables.read(cause["paytable"])
+    return {edition.code: edition}
 
 
 def first_change(definition: Mapping[str, Any], paytable: Mapping[str, Any], opened_at: str) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -24,6 +24,8 @@ LEVEL_KEYS: Final = (
     "seed_funding",
     "floor_policy",
 )
+MAY_BE_NONE: Final = ("limit_cents", "unreasonable_cents")
+"""What a level may be without; null takes it away."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,23 @@ def definition_of(terms: LinkTerms) -> dict[str, Any]:
         "tie_policy": terms.tie_policy,
         "levels": [level_definition(level) for level in terms.levels],
     }
+
+
+def changed_terms(terms: LinkTerms, levels: Sequence[Mapping[str, Any]]) -> LinkTerms:
+    """A link's terms with what is named of its levels changed, the rest as it is; null takes a limit away (DECISIONS A55).
+
+    DefinitionRefused names the key at fault of the whole definition that would come of it.
+    """
+    named = {level["code"]: level for level in levels}
+    definition = definition_of(terms)
+    for level in definition["levels"]:
+        for key, value in named.get(level["code"], {}).items():
+            if value is None and key in MAY_BE_NONE:
+                level.pop(key, None)
+            else:
+                level[key] = value
+    # Changes do not make a jackpot rarer: its hands are the edition's, and that stays.
+    return read(definition, {terms.paytable.code: terms.paytable}, however_rare=True)
 
 
 def level_definition(level: LevelTerms) -> dict[str, Any]:

@@ -8,16 +8,15 @@ from typing import Any, Final
 from accounting.rules.acts import MOMENT, NESTED, TEXT, ActRefused, Field, Shape, escaped
 from jackpot.rules import definition
 from jackpot.rules import link as definitions
-from jackpot.rules.definition import DefinitionRefused
+from jackpot.rules.definition import PLAIN_CODE, DefinitionRefused
 from jackpot.rules.levels import MOST_CENTS
-from jackpot.rules.link import LEVEL_KEYS, LINK_KEYS
+from jackpot.rules.link import LEVEL_KEYS, LINK_KEYS, MAY_BE_NONE
 from jackpot.rules.meter import MILLION
 from jackpot.rules.parts import PARTS
 from jackpot.rules.paytable import builtin
 
 # Where a part of a closing link may go when it goes to no level, and the account that gets it (DECISIONS A65).
 ENDS: Final = {"regulator_order": "adjustments", "revenue_booked": "revenue"}
-MAY_BE_NONE: Final = ("limit_cents", "unreasonable_cents")
 
 _INITIAL: Final = {"type": "integer", "minimum": 0, "maximum": MOST_CENTS}
 _CENTS: Final = {"type": "integer", "minimum": 0, "maximum": definition.MOST_CENTS}
@@ -25,10 +24,10 @@ _PPM: Final = {"type": "integer", "minimum": 0, "maximum": MILLION}
 LEVEL_SCHEMA: Final[dict[str, Any]] = {
     "code": {"type": "string"},
     "reset_cents": _CENTS,
-    "rate_ppm": _PPM,
-    "reserve_ppm": _PPM,
+    "rate_ppm": _PPM | {"title": "rate, parts per million"},
+    "reserve_ppm": _PPM | {"title": "reserve rate, parts per million"},
     "limit_cents": _CENTS | {"minimum": 1},
-    "unreasonable_cents": _CENTS,
+    "unreasonable_cents": _CENTS | {"title": "most of one round"},
     "overflow_policy": {"type": "string", "enum": ["next_reset", "revenue"]},
     "seed_funding": {"type": "string", "enum": ["reserve_then_house", "house"]},
     "floor_policy": {"type": "string", "enum": ["allow", "top_up"]},
@@ -47,6 +46,12 @@ def _object(value: Any, pointer: str, keys: Collection[str], what: str) -> None:
 def _read_link(value: Any, pointer: str) -> None:
     """A link as CONTRACT §1 has it; with a paytable that only the floor knows it is read again by `file`."""
     _object(value, pointer, LINK_KEYS, "a link")
+    code = value.get("code")
+    if type(code) is str and code and PLAIN_CODE.fullmatch(code) is None:
+        # As in a floor file: a code could be taken for another, or break an address. Its levels' are its paytable's.
+        raise ActRefused(
+            "invalid_value", f"{pointer}/code", f"printable ASCII without spaces or slashes is expected ({code!a})"
+        )
     try:
         definitions.read(value, builtin(), however_rare=True)
     except DefinitionRefused as refused:

@@ -17,7 +17,7 @@ from jackpot.rules.definition import DefinitionRefused
 from jackpot.rules.hits import HitState
 from jackpot.rules.levels import target_of
 from jackpot.rules.link import LinkTerms
-from jackpot.rules.link_shapes import CLOSE, ENDS, FILE, MAY_BE_NONE, OPENING, RESUME, SUSPEND, TERMS
+from jackpot.rules.link_shapes import CLOSE, ENDS, FILE, OPENING, RESUME, SUSPEND, TERMS
 from jackpot.rules.meter import MILLION, Meter
 from jackpot.rules.parts import PARTS, account, carry_over, held, holding
 from jackpot.rules.paytable import ProgressivePaytable
@@ -120,14 +120,14 @@ def _turned(
     return done(act, moved or [], rows, {link.code: after} if after else None, [change])
 
 
-def change_terms(act: Act, links: Links, paytables: Mapping[str, ProgressivePaytable]) -> Decision:
+def change_terms(act: Act, links: Links) -> Decision:
     """What is named counts from the moment on, what is not named stays; null takes a limit away (DECISIONS A55)."""
     payload = TERMS.read(act.payload)
     link = link_of(act.subject, links)
     counts_from = payload.get("counts_from", act.at)
     since = nanoseconds(counts_from)
     before = link.terms.at(since)
-    after = _changed(before, payload["levels"], paytables)
+    after = _changed(before, payload["levels"])
     _not_in_the_past(act, since)
     state = link.state(since)
     if state not in (OPEN, SUSPENDED):
@@ -142,43 +142,28 @@ def change_terms(act: Act, links: Links, paytables: Mapping[str, ProgressivePayt
             raise ActRefused(
                 "limit_below_meter", detail=f"level {level.code} shows more than its new limit of {limit_cents} cents"
             )
-    change = {
-        "what": "link.terms",
-        "link": link.code,
-        "definition": definitions.definition_of(after),
-        "counts_from": counts_from,
-    }
+    # Only what is named: a key that comes with a later version is then as if this change had never spoken of it.
+    change = {"what": "link.terms", "link": link.code, "changed": payload["levels"], "counts_from": counts_from}
     return done(act, [], link.rows({}, since), changes=[change])
 
 
-def _changed(
-    before: LinkTerms, levels: list[dict[str, Any]], paytables: Mapping[str, ProgressivePaytable]
-) -> LinkTerms:
+def _changed(before: LinkTerms, levels: list[dict[str, Any]]) -> LinkTerms:
     """A link's terms with what is named changed; ActRefused where CONTRACT §1 would refuse them, at the key that was sent."""
     named = {level["code"]: (place, level) for place, level in enumerate(levels)}
-    changed = definitions.definition_of(before)
     for place, level in enumerate(levels):
         if level["code"] not in before.level:
             raise ActRefused("invalid_value", f"/payload/levels/{place}/code", f"there is no level {level['code']}")
-    for standing in changed["levels"]:
-        for key, value in named.get(standing["code"], (0, {}))[1].items():
-            if value is None and key in MAY_BE_NONE:
-                standing.pop(key, None)
-            else:
-                standing[key] = value
     try:
-        return definitions.read(changed, paytables, however_rare=True)
+        return definitions.changed_terms(before, levels)
     except DefinitionRefused as refused:
-        raise ActRefused("invalid_value", _pointer(refused, changed, named), refused.detail) from None
+        raise ActRefused("invalid_value", _pointer(refused, before, named), refused.detail) from None
 
 
-def _pointer(
-    refused: DefinitionRefused, changed: Mapping[str, Any], named: Mapping[str, tuple[int, Mapping[str, Any]]]
-) -> str:
+def _pointer(refused: DefinitionRefused, before: LinkTerms, named: Mapping[str, tuple[int, Mapping[str, Any]]]) -> str:
     """The key of the payload that a refused definition is about: of two that clash, one that was sent."""
     _, _, place, *rest = refused.pointer.split("/")
     key = rest[0] if rest else "code"
-    at, sent = named.get(changed["levels"][int(place)]["code"], (0, {}))
+    at, sent = named.get(before.levels[int(place)].code, (0, {}))
     if not sent:
         # The levels together take too much; this one is as it was, so the fault is the first that was sent.
         at, sent = next(iter(named.values()))

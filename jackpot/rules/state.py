@@ -60,11 +60,11 @@ class LinkState:
             dict(self.initial),
         )  # fmt: skip
 
-    def change(self, change: Mapping[str, Any], paytables: Mapping[str, ProgressivePaytable]) -> None:
+    def change(self, change: Mapping[str, Any]) -> None:
         """Take over one change of the link that an event introduced (`changes` of its result)."""
         since = nanoseconds(change["counts_from"])
         if change["what"] == "link.terms":
-            self.terms.add(links.read(change["definition"], paytables), since)
+            self.terms.add(links.changed_terms(self.terms.at(since), change["changed"]), since)
         elif change["what"] == "link.state":
             self.states.add(change["state"], since)
             self.closed = self.closed or change["state"] == CLOSED

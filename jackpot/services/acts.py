@@ -7,21 +7,26 @@ from typing import Any
 import msgspec
 
 from accounting.rules.acts import ActRefused
-from accounting.rules.moments import instant_nanoseconds
+from accounting.rules.moments import instant_nanoseconds, nanoseconds
 from accounting.services import ledger
 from jackpot.models import Link
 from jackpot.rules import levels, links
 from jackpot.rules.decision import Act, Decision, cause_of
+from jackpot.rules.installing import FILE
+from jackpot.rules.link import LinkTerms
 from jackpot.rules.state import LinkState
-from jackpot.services import between, meters, standing
+from jackpot.services import between, filing, meters, standing
+from jackpot.services.shown import show_state, show_terms
 
 encode = msgspec.json.Encoder(order="sorted").encode
 
 Decider = Callable[[Act, Mapping[str, LinkState]], Decision]
 DECIDERS: Mapping[str, Decider] = {
     "level.adjust": levels.adjust,
+    "link.open": links.open_link,
     "link.suspend": links.suspend,
     "link.resume": links.resume,
+    "link.terms": links.change_terms,
 }
 
 
@@ -35,21 +40,35 @@ def stream_of(subject: str) -> int:
 
 def decide(act: Act) -> Decision:
     """What an act would come to as the link stands, without recording it. Raises ActRefused."""
+    if act.act == FILE:
+        return filing.decide(act)
     if act.act in between.DECIDERS:
         return between.decide(act)
-    stream_id = stream_of(act.subject)
-    link = meters.read(stream_id)
-    assert link is not None, "the stream is a link's"
-    state = standing.of_link(stream_id, link)
+    state = as_it_stands(act.subject)
     return DECIDERS[act.act](act, {state.code: state})
+
+
+def as_it_stands(link: str) -> LinkState:
+    """A link as its events make it, on its meters as they stand; ActRefused where there is none."""
+    stream_id = stream_of(link)
+    found = meters.read(stream_id)
+    assert found is not None, "the stream is a link's"
+    return standing.of_link(stream_id, found)
 
 
 def state_of(link: str, at: datetime) -> str:
     """The state of a link at a moment."""
-    stream_id = stream_of(link)
-    found = meters.read(stream_id)
-    assert found is not None, "the stream is a link's"
-    return standing.of_link(stream_id, found).state(instant_nanoseconds(at))
+    return as_it_stands(link).state(instant_nanoseconds(at))
+
+
+def terms_before_and_after(act: Act) -> tuple[LinkTerms, LinkTerms]:
+    """The terms of a link as they count at the moment that `link.terms` counts from, and as it would leave them."""
+    link = as_it_stands(act.subject)
+    (change,) = links.change_terms(act, {link.code: link}).changes
+    moment = nanoseconds(change["counts_from"])
+    before = link.terms.at(moment)
+    link.change(change)
+    return before, link.terms.at(moment)
 
 
 def shown_state(link: str) -> str | None:
@@ -62,6 +81,8 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
 
     `more` is kept with its cause: who asked, who approved, why. Raises ActRefused where it cannot be done.
     """
+    if act.act == FILE:
+        return filing.perform(act, at=at, **more)
     if act.act in between.DECIDERS:
         return between.perform(act, at=at, **more)
     stream = ledger.lock_stream(stream_of(act.subject))
@@ -78,11 +99,14 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     if decision.changes:
         ledger.terms_changed(stream.pk)
         for change in decision.changes:
-            _project(change)
+            show(state, change)
     return stream.code, sequence
 
 
-def _project(change: Mapping[str, Any]) -> None:
-    """Show in the link's row what its events say of it now."""
+def show(link: LinkState, change: Mapping[str, Any]) -> None:
+    """Take over a change that was recorded of a link, and show what its events say of it now."""
+    link.change(change)
     if change["what"] == "link.state":
-        Link.objects.filter(code=change["link"]).update(state=change["state"])
+        show_state(link)
+    else:
+        show_terms(link, nanoseconds(change["counts_from"]))

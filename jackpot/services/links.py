@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from accounting.services import audit, ledger
-from jackpot.models import Level, LevelTerms, Link, Meter, ProgressiveEdition, ProgressiveGame, ProgressiveLevel
+from jackpot.models import Link, ProgressiveEdition, ProgressiveGame, ProgressiveLevel
 from jackpot.queries import link_definition
 from jackpot.rules import paytable as paytables
 from jackpot.rules.decision import Act, cause_of
@@ -17,7 +17,8 @@ from jackpot.rules.definition import DefinitionRefused
 from jackpot.rules.installing import INSTALL
 from jackpot.rules.installing import install as install_link
 from jackpot.rules.link import LinkTerms
-from jackpot.rules.probability import hit_probability
+from jackpot.rules.state import OPEN
+from jackpot.services.shown import show_link
 
 encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -45,7 +46,7 @@ def install(
         return False
     if ledger.stream_is_there(link.code):
         raise DefinitionRefused(f"{path}.code", f"{link.code} is the code of a table")
-    edition = _publish(link.paytable, rows, at, path)
+    edition = published(link.paytable, rows, at, path)
     for level in link.levels:
         ledger.open_level_accounts(link.code, level.code)
     act = Act(INSTALL, link.code, at.isoformat(), {"link": definition, "paytable": rows, "tables": list(tables)})
@@ -57,30 +58,7 @@ def install(
         at=at,
         movements=decision.movements,
     )
-    opened = Link.objects.create(
-        code=link.code,
-        name=link.name,
-        paytable=edition,
-        decks=link.decks,
-        envy_scope=link.envy_scope,
-        tie_policy=link.tie_policy,
-        stream=stream,
-        opened_at=at,
-    )
-    for level in link.levels:
-        row = Level.objects.create(link=opened, paytable=edition, code=level.code)
-        values = asdict(level)
-        del values["code"]
-        # The link's games rank the same hands with the same probability (SPEC §6.9): any of them says it.
-        chance = hit_probability(link.paytable, level.code, link.paytable.games[0])
-        LevelTerms.objects.create(
-            level=row,
-            in_force=(at, None),
-            hit_numerator=chance.numerator,
-            hit_denominator=chance.denominator,
-            **values,
-        )
-        Meter.objects.create(level=row, value_cents=decision.meters[link.code][level.code].value_cents)
+    show_link(link, edition, stream, decision.meters[link.code], state=OPEN, at=at)
     audit.record(at=at, actor=actor, action="open link", subject=link.code, detail=definition)
     return True
 
@@ -105,9 +83,10 @@ def link_as_defined(link: LinkTerms) -> dict[str, Any]:
     }
 
 
-def _publish(
+def published(
     paytable: paytables.ProgressivePaytable, definition: dict[str, Any], at: datetime, path: str
 ) -> ProgressiveEdition:
+    """The edition on record, put there if it is new. DefinitionRefused at `path` where its code means other rows."""
     edition = ProgressiveEdition.objects.filter(code=paytable.code).first()
     if edition is not None:
         _refuse_other_rows(edition, definition, path)

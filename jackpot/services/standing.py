@@ -8,8 +8,8 @@ from accounting.queries import Documented, documented
 from accounting.rules.edition import FIRST
 from accounting.rules.events import TERMS
 from jackpot.models import ProgressiveEdition
-from jackpot.rules import installing, paytable
-from jackpot.rules.state import LinkState
+from jackpot.rules import installing
+from jackpot.rules.state import LinkState, filed
 from jackpot.services.meters import LinkMeters
 
 
@@ -22,15 +22,16 @@ def of_link(stream_id: int, meters: LinkMeters) -> LinkState:
     """The link of a stream whose row the caller holds locked, with its terms and states, on its meters as they stand."""
     found: LinkState | None = None
     definitions = paytable_definitions()
-    paytables = {code: paytable.read(definition) for code, definition in definitions.items()}
     for event in documented(stream_id, TERMS):
         for change in _changes(event, definitions):
             if change["what"] == "link.installed":
                 terms = installing.terms_of({"link": change["definition"], "paytable": change["paytable"]})
                 found = installing.installed(terms)
+            elif change["what"] == "link.filed":
+                found = filed(change, installing.filed_on(msgspec.json.decode(event.cause)))
             elif change["what"].startswith("link."):
                 assert found is not None, "a link is opened before it changes"
-                found.change(change, paytables)
+                found.change(change)
     assert found is not None, "the stream of a link begins with its opening"
     found.meters, found.next_hit = meters.values, meters.next_hit
     return found

@@ -140,12 +140,12 @@ def _wagers(
     """
     level = award["level"]
     opened = link_definition(payout.stream_id)
-    if opened is None:
+    if opened is None or opened.editions > 1:
         return {}
     terms = next(row for row in opened.definition["levels"] if row["code"] == level)
     left, residual = 0, 0
     if previous is None:
-        left = terms["reset_cents"]
+        left = opened.initial.get(level, terms["reset_cents"])
     else:
         left = previous.meter_after_cents
         for (recorded,) in execute(RESIDUAL_AT, [payout.stream_id, previous.sequence]):

@@ -97,6 +97,11 @@ def hands_paid() -> list[str]:
     return sorted({*rows, *by_players})
 
 
+def link_of(table: str) -> str | None:
+    """The code of the link that a table is on now; None where it is on none, or there is no such table."""
+    return Table.objects.filter(code=table).values_list("link__code", flat=True).first()
+
+
 def table_ids() -> dict[str, int]:
     """The id of every table by its code."""
     return dict(Table.objects.order_by("code").values_list("code", "id"))

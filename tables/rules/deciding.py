@@ -252,7 +252,7 @@ ACTS: Final[Mapping[str, Decider]] = {
     "link.suspend": lambda act, house, edition: links.suspend(act, house.links),
     "link.resume": lambda act, house, edition: links.resume(act, house.links),
     "link.close": lambda act, house, edition: links.close(act, house.links, house.hits, house.has_open_locks),
-    "link.terms": lambda act, house, edition: links.change_terms(act, house.links, house.paytables),
+    "link.terms": lambda act, house, edition: links.change_terms(act, house.links),
     "table.join": lambda act, house, edition: acts.join(act, house),
     "table.leave": lambda act, house, edition: acts.leave(act, house),
     "table.open": lambda act, house, edition: acts.open_table(act, house),

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from jackpot.rules import link as links_rules
 from jackpot.rules import paytable as progressive_paytables
-from jackpot.rules.definition import Definition, DefinitionRefused
+from jackpot.rules.definition import PLAIN_CODE, Definition, DefinitionRefused
 from jackpot.rules.link import LinkTerms, misfit
 from jackpot.rules.paytable import ProgressivePaytable
 from tables.rules import paytables as editions_rules
@@ -113,9 +113,6 @@ def read_floor(text: str) -> Floor:
             raise FloorRefused(f"{place}.code", f"{table.code} is the code of a link")
         tables[table.code] = table
     return Floor(home, links, tables, own)
-
-
-PLAIN_CODE: Final = re.compile(r"[!-.0-~]+", re.ASCII)
 
 
 def refuse_odd_codes(floor: Mapping[str, Any]) -> None:

@@ -48,6 +48,19 @@ class TableState:
     opened_at: int | None = None
     progressive: Dated[bool] = field(default_factory=lambda: Dated(True))
 
+    @property
+    def has_moved(self) -> bool:
+        """Whether it ever joined or left a link: its rounds then count on one stream or another, by their moment."""
+        return len(self.links) > 1
+
+    def stream_at(self, moment: int) -> str:
+        """The code of the stream that a round counts on which counts from this moment: its link's, or its own."""
+        return self.links.at(moment) or self.code
+
+    def copy(self) -> TableState:
+        """The same state, to be moved along apart from this one."""
+        return TableState(self.code, self.terms.copy(), self.opens.copy(), self.links.copy(), self.opened_at)
+
     def counts_at(self, dealt_at: int, received_at: int | None) -> int:
         """When a round counts: by its deal, or by receipt where the deal cannot be right (ARCHITECTURE §4.10)."""
         if received_at is None:
@@ -299,13 +312,21 @@ class House:
                 case "link.filed":
                     self.links[change["link"]] = filed(change, self.paytables)
                 case "table.installed":
-                    table = installed(change, self.editions)
-                    self.tables[table.code] = table
-                    self.__dict__.pop("doors", None)  # made anew when it is next asked for
+                    self.take(installed(change, self.editions))
                 case what if what.startswith("link."):
-                    self.links[change["link"]].change(change, self.paytables)
+                    self.links[change["link"]].change(change)
                 case _:
                     self.tables[change["table"]].change(change, self.editions)
+
+    def take(self, table: TableState) -> None:
+        """Take over a table as it stood on another stream."""
+        self.tables[table.code] = table
+        self.__dict__.pop("doors", None)  # made anew when it is next asked for
+
+    def know(self, cause: Mapping[str, Any]) -> None:
+        """Take over the paytable edition that a cause brings along: the one that a link is filed on."""
+        if brought := installing.filed_on(cause):
+            self.paytables = {**self.paytables, **brought}
 
     def step(self, steps: Iterable[Mapping[str, Any]]) -> None:
         """Take over what became of the hits, envy payouts, locks and rounds that an act is about."""

@@ -19,7 +19,7 @@ from tables.rules.house import HELD as HELD_STILL
 from tables.rules.house import House, RoundState
 from tables.rules.message import RoundMessage
 from tables.rules.precedents import OF_THE_PAST, VOID_ROUND
-from tables.services import lock_rows, locks, past, recording, terms
+from tables.services import lock_rows, locks, past, recording, routing, terms
 from tables.services.messages import MESSAGES
 from tables.services.recording import Booking, Incoming, Moments, decode, encode
 from tables.services.rounds import dated
@@ -76,7 +76,9 @@ def is_open(table: str) -> bool:
 def stream_of(act: Act) -> int:
     """The stream that an act is recorded on. ActRefused where its subject is not there."""
     if act.act in ROUND_ACTS:
-        return held(act.subject).stream_id
+        found = held(act.subject)
+        corrected = encode(act.payload["message"]) if act.act == "round.correct" and "message" in act.payload else None
+        return routing.stream_of(found.incoming, found.stream_id, corrected)
     if act.act == locks.VOID:
         return locks.named(act.subject).stream_id
     stream_id = models.Table.objects.filter(code=act.subject).values_list("stream_id", flat=True).first()
@@ -138,17 +140,19 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     if is_of_the_past(act):
         return past.perform(act, at=at, **more)
     stream = ledger.lock_stream(stream_of(act))
+    while stream.pk != (moved := stream_of(act)):  # its table joined or left a link while this waited
+        stream = ledger.lock_stream(moved)
     if act.act in ROUND_ACTS:
         return stream.code, _decide_round(stream, act, at=at, **more)
     if act.act == locks.VOID:
         return stream.code, locks.void(stream, act, at=at, **more)
-    act = _after_the_last_change(act, terms.house_of(stream.pk))
+    act = after_the_last_change(act, terms.house_of(stream.pk))
     sequence, house = recording.record(stream, act, at=at, **more)
     _project(act, house)
     return stream.code, sequence
 
 
-def _after_the_last_change(act: Act, house: House) -> Act:
+def after_the_last_change(act: Act, house: House) -> Act:
     """The act, counting from after the table's last change: clocks of several machines may differ by a little."""
     table = house.tables[act.subject]
     last = max(since for changes in (table.terms, table.opens, table.links, table.progressive) for since, _ in changes)

@@ -16,10 +16,12 @@ def of_held(message_id: int, raw: bytes, received_at: datetime) -> list[Fault]:
     hold = Hold.objects.select_related("table").get(message_id=message_id)
     message = decode(raw)
     house = terms.house_of(hold.table.stream_id)
-    table = house.tables[message.table]
     lock = lock_rows.of_hold(hold.table_id, hold.reference)
     if lock is None:
-        game = house.game(table, counts_at(message, instant_nanoseconds(received_at), house))
+        moment = counts_at(message, instant_nanoseconds(received_at), house)
+        house = terms.house_where_it_counts(hold.table.stream_id, message.table, moment)
+        game = house.game(house.tables[message.table], moment)
         return held.faults(message, game, hold.reasons, error=hold.error)
-    game = house.game_on(table, lock.counts_at, house.links[lock.link])
+    house = terms.house_where_it_counts(hold.table.stream_id, message.table, lock.counts_at)
+    game = house.game_on(house.tables[message.table], lock.counts_at, house.links[lock.link])
     return held.faults(message, game, hold.reasons, lock.stakes, hold.error)

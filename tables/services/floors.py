@@ -10,7 +10,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from accounting.rules.moments import instant_nanoseconds
 from accounting.services import audit, ledger, properties
@@ -47,9 +47,7 @@ def install(text: str, *, at: datetime) -> Installed:
     A second run with the same floor changes nothing. What the floor no longer mentions stays as it is.
     """
     wanted = floor.read_floor(text)
-    with connection.cursor() as cursor:
-        # Two installations at once would both find nothing there.
-        cursor.execute("SELECT pg_advisory_xact_lock(hashtext('install a floor'))")
+    ledger.hold_codes()  # two installations at once would both find nothing there
     new_property = _property(wanted.property, at)
     for index, code in enumerate(wanted.links):
         # A linked table has no stream of its own that would show it.

@@ -23,7 +23,7 @@ from tables.models import Hold, LockSetAside
 from tables.rules.deciding import RoundDecision, decide
 from tables.rules.house import DECIDED, House
 from tables.rules.message import RoundMessage
-from tables.services import ends, precedents, terms
+from tables.services import as_recorded, ends, precedents, terms
 from tables.services.seals import seal
 from tables.services.terms import StreamTerms
 
@@ -248,6 +248,7 @@ def record(stream: "Stream", act: Act, *, at: datetime, **more: Any) -> tuple[in
     """
     book = on_stream(stream, at=at)
     cause = cause_of(act, **more)
+    as_recorded.know(act, book.house, stream.pk, before=stream.next_sequence)
     with precedents.given(act, book.house, stream.pk, before=stream.next_sequence) as precedent:
         decision = decide(act, book.house)
         booking = Booking(*ledger.booked_on(ledger.day_of(at)))

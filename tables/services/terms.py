@@ -4,7 +4,7 @@ Whoever records a change of terms, states or membership holds the stream's lock 
 the database that show terms are projections: nothing is decided by them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -12,14 +12,13 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from accounting.queries import Documented, documented, the_property
+from accounting.queries import Documented, documented, stream_ids, the_property
 from accounting.rules.dated import ALWAYS
 from accounting.rules.edition import FIRST
-from accounting.rules.events import INSTALLED, TERMS
+from accounting.rules.events import INSTALLED, MOVES, OPENED, TERMS
 from accounting.rules.gaming_day import GamingDays
 from accounting.services.ledger import account_ids
 from jackpot.queries import level_ids
-from jackpot.rules import paytable as progressive_paytable
 from jackpot.services.standing import paytable_definitions
 from tables import models
 from tables.rules.house import House, TableState
@@ -44,10 +43,14 @@ class StreamTerms:
     table_ids: dict[str, int]
     terms_ids: dict[str, tuple[int, ...]]
     accounts: dict[str, int]
+    moved: frozenset[int]
+    """Tables that ever joined or left a link: not every round of theirs counts on this stream."""
 
 
 LATEST = 2**63
 """A moment after every change."""
+BRINGING = (OPENED, *MOVES)
+"""The kinds whose causes bring along what their changes stand on."""
 
 _KEPT: dict[int, tuple[int, StreamTerms]] = {}
 _AS_KNOWN: dict[tuple[int, int, int], House] = {}
@@ -91,6 +94,7 @@ def _read(stream_id: int) -> StreamTerms:
         table_ids=ids,
         terms_ids=terms_ids,
         accounts=account_ids(),
+        moved=frozenset(ids[table] for table, state in house.tables.items() if state.has_moved and table in ids),
     )
 
 
@@ -101,12 +105,56 @@ def house_of(stream_id: int, *, before: int | None = None) -> House:
     beginning: a migration found it and put it on record.
     """
     definitions = paytable_definitions()
-    paytables = {code: progressive_paytable.read(each) for code, each in definitions.items()}
-    house = House({}, {}, paytables=paytables, remembers=False)
+    house = House({}, {}, remembers=False)
     for event in documented(stream_id, TERMS):
         if before is None or event.sequence < before or _found(event):
+            if event.kind in BRINGING:
+                cause = msgspec.json.decode(event.cause)
+                house.know(cause)
+                _take_over(house, cause, stream_id)
             house.change(changes_of(event, definitions))
     return house
+
+
+def _take_over(house: House, cause: dict[str, Any], stream_id: int) -> None:
+    """Take a table over that an event moves to this stream, as it stood on the other one then."""
+    if "to" in cause and stream_ids([cause["to"]["stream"]]) == {cause["to"]["stream"]: stream_id}:
+        house.take(recorded(cause["from"]).tables[cause["subject"]].copy())
+
+
+def recorded(place: dict[str, Any]) -> House:
+    """The house of a stream as it was on record before an event that a cause names: `{"stream": code, "sequence": number}`.
+
+    Its link's meters are those that it opened with. LookupError where there is no such stream.
+    """
+    return house_of(stream_ids([place["stream"]])[place["stream"]], before=place["sequence"])
+
+
+def house_where_it_counts(stream_id: int, table: str, moment: int) -> House:
+    """The house in which a round of a table counts from a moment: of the stream that the table is on now, or was on then."""
+    house = house_of(stream_id)
+    found = house.tables[table]
+    if not found.has_moved:
+        return house
+    where = found.stream_at(moment)
+    return house_of(stream_ids([where])[where])
+
+
+def house_where_it_counted(
+    stream_id: int, in_force: StreamTerms, table: str, moment_of: Callable[[TableState], int], at: datetime
+) -> House:
+    """The same for a round that was looked at before: the house as far as it was on record then.
+
+    The table is on this stream now, whose terms are in force.
+    """
+    now = in_force.house.tables.get(table)
+    if now is None or not now.has_moved:
+        return house_as_known(stream_id, at)
+    # Every move is on the table's own stream as well; before that was opened the table was where it was from the beginning.
+    own = stream_ids([table]).get(table)
+    known = house_as_known(own, at).tables.get(table) if own is not None else None
+    where = now.stream_at(ALWAYS) if known is None else known.stream_at(moment_of(known))
+    return house_as_known(stream_ids([where])[where], at)
 
 
 def house_as_known(stream_id: int, at: datetime) -> House:

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from devices import acts as device_acts
 from devices import posting
 from devices.audit.findings import readable
 from devices.audit.verification import Counts, streams, verify_stream, verify_the_rest
@@ -23,7 +24,7 @@ from devices.intake.inbox import Verdict
 from jackpot.rules.decision import Act
 from jackpot.services import acts as jackpot_acts
 from tables.services import acts as table_acts
-from tables.services import floors, terms
+from tables.services import closing, floors, terms
 
 OPENED = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 DEALT = datetime(2026, 11, 28, 2, 14, 5, 120_000, tzinfo=UTC)  # 21:14 of the 27th in the house
@@ -294,7 +295,8 @@ class House:
     def act(self, name: str, subject: str, *, at: datetime | None = None, **payload: Any) -> tuple[str, int]:
         """Have an act performed as the office would, with nobody to ask; its stream and sequence."""
         now = at or self.now
-        app = jackpot_acts if name.startswith(("level.", "link.")) else table_acts
+        app: Any = jackpot_acts if name.startswith(("level.", "link.")) else table_acts
+        app = {"link.close": closing, "table.join": device_acts, "table.leave": device_acts}.get(name, app)
         with transaction.atomic():
             return app.perform(Act(name, subject, now.isoformat(), payload), at=now, by="tester")
 

@@ -323,7 +323,11 @@ TAMPERING = {
     "a row of a paytable": (
         "UPDATE jackpot_progressiveedition SET definition = jsonb_set(definition, '{rows,1,share_ppm}', '200000')"
         " WHERE code = 'ms-mg-01'",
-        "paytable edition ms-mg-01: digest of its definition:",
+        "stream ms-mg01: link: pays:",
+    ),
+    "the digest of a progressive paytable": (
+        "UPDATE jackpot_progressiveedition SET digest = sha256('x') WHERE code = 'two-prizes'",
+        "paytable edition two-prizes: digest of its definition:",
     ),
     "a paytable that no link opened with": (
         "UPDATE tables_wageredition SET definition = jsonb_set(definition, '{rows,0,odds}', '41') WHERE code = '3cs-02'",

@@ -170,7 +170,11 @@ def said_of_change(change: dict[str, Any]) -> str:
     if "heard" in change:
         return f"{what}: {'heard of again' if change['heard'] else 'lost, its progressive is closed'}"
     if "changed" in change:
-        return f"{what}: " + ", ".join(_told_of_change(key, value) for key, value in change["changed"].items())
+        changed = change["changed"]
+        several = changed if isinstance(changed, list) else [changed]  # of a link, level by level
+        return f"{what}: " + "; ".join(
+            ", ".join(_told_of_change(key, value) for key, value in each.items()) for each in several
+        )
     if change["what"].endswith(".installed"):
         return f"{what}: {change.get('table') or change['link']}"
     return f"{what}: {words(str(change.get('state') or change.get('link') or 'none'))}"

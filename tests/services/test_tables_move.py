@@ -1,0 +1,200 @@
+"""Tables that join and leave links in the running house: on record on both streams, rounds where their moment belongs."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from accounting.rules.acts import ActRefused
+from devices.audit import verification
+from devices.audit.verification import Difference
+from tests.services.house import ALONE, DEALT, LINKED, TWIN, House, message, rows, seat, value, verify
+from tests.services.played import tamper
+
+EARLY = DEALT - timedelta(hours=5)
+JOINS, LEAVES = DEALT - timedelta(hours=2), DEALT - timedelta(hours=1)
+
+
+def dealt(reference: str, at: Any, *, table: str = ALONE, progressive: int | None = 100) -> dict[str, Any]:
+    """A losing round of one seat dealt at a moment, with the progressive wager or without."""
+    wager: dict[str, Any] = {} if progressive is None else {"progressive": progressive}
+    return message(reference, seat(1, "3s 7d", **wager), table=table, dealt_at=at.isoformat())
+
+
+def stream_of(sent: dict[str, Any]) -> str:
+    """The stream on which a round was settled."""
+    found: str = value(
+        "SELECT stream.code FROM tables_round round JOIN accounting_stream stream ON stream.id = round.stream_id"
+        " WHERE round.reference = %s", sent["round"],
+    )  # fmt: skip
+    return found
+
+
+def every_way() -> None:
+    """Verified whole, and cut into ranges of every small size."""
+    verify()
+    for size in (1, 2, 3):
+        verification.verify([stream_id for stream_id, _, _ in verification.streams()], size=size)
+
+
+def test_a_round_counts_on_the_stream_that_its_moment_belongs_to(busy_house: House) -> None:
+    house = busy_house
+    assert house.act("table.join", ALONE, at=JOINS, link="ms-mg01") == ("ms-mg01", 1)
+    assert value("SELECT count(*) FROM accounting_event WHERE kind = 'table.join'") == 2
+    causes = rows("SELECT cause, result FROM accounting_document document JOIN accounting_event event"
+                  " ON event.stream_id = document.stream_id AND event.sequence = document.sequence"
+                  " WHERE event.kind = 'table.join'")  # fmt: skip
+    assert causes[0] == causes[1]
+    assert json.loads(bytes(causes[0][0]))["from"] == {"stream": ALONE, "sequence": 1}
+    every_way()
+    before, after = (
+        dealt("R-1", JOINS - timedelta(minutes=1), progressive=None),
+        dealt("R-2", JOINS + timedelta(minutes=1)),
+    )
+    offered_too_early = dealt("R-3", JOINS - timedelta(minutes=2))
+    other = message("R-4", table=LINKED)
+    house.play(after, before, offered_too_early, other)
+    assert [house.outcome(each) for each in (before, after, offered_too_early)] == [
+        ("settled", []), ("settled", []), ("held", ["wager_not_offered"]),
+    ]  # fmt: skip
+    assert [stream_of(each) for each in (before, after, other)] == [ALONE, "ms-mg01", "ms-mg01"]
+    every_way()
+    # Left again, some time before now: what was dealt between counts on the link, however late.
+    house.now += timedelta(seconds=1)
+    house.act("table.leave", ALONE)
+    at_last, late = dealt("R-5", house.now, progressive=None), dealt("R-6", DEALT - timedelta(minutes=3))
+    house.play(at_last, late, at=house.now + timedelta(seconds=2))
+    assert [(house.outcome(each)[0], stream_of(each)) for each in (at_last, late)] == [
+        ("settled", ALONE), ("settled", "ms-mg01"),
+    ]  # fmt: skip
+    every_way()
+    house.act("round.void", f"{ALONE}/R-3", at=house.now + timedelta(seconds=3))
+    assert stream_of(offered_too_early) == ALONE
+    every_way()
+
+
+def test_a_table_that_was_on_a_link_from_the_beginning_gets_a_stream_of_its_own(busy_house: House) -> None:
+    house = busy_house
+    house.act("table.terms", LINKED, at=EARLY, minimum_cents=500)
+    house.act("table.leave", LINKED, at=LEAVES)
+    opened = rows(
+        "SELECT kind, subject FROM accounting_event event JOIN accounting_stream stream ON stream.id = event.stream_id"
+        " WHERE stream.code = %s ORDER BY sequence", LINKED,
+    )  # fmt: skip
+    assert opened == [("opened", LINKED)]
+    every_way()
+    on_it, off_it = (
+        dealt("R-1", EARLY + timedelta(hours=1), table=LINKED),
+        dealt("R-2", DEALT, table=LINKED, progressive=None),
+    )
+    house.play(off_it, on_it)
+    assert [stream_of(each) for each in (on_it, off_it)] == ["ms-mg01", LINKED]
+    house.act("table.terms", LINKED, at=house.now, minimum_cents=2_000)
+    house.now += timedelta(seconds=10)
+    house.act("table.join", LINKED, link="ms-mg01")
+    house.now += timedelta(seconds=10)
+    cheap, between = (
+        dealt("R-3", house.now, table=LINKED),
+        dealt("R-4", DEALT + timedelta(milliseconds=1), table=LINKED),
+    )
+    house.play(cheap, between)
+    assert house.outcome(cheap) == ("held", ["wager_not_allowed"])
+    assert house.outcome(between) == ("held", ["wager_not_offered"])
+    every_way()
+    house.act("round.void", f"{LINKED}/R-3")
+    house.act("round.void", f"{LINKED}/R-4", at=house.now + timedelta(seconds=1))
+    assert [stream_of(each) for each in (cheap, between)] == ["ms-mg01", LINKED]
+    every_way()
+
+
+def test_a_held_round_is_corrected_onto_the_stream_of_the_moment_that_it_is_corrected_to(busy_house: House) -> None:
+    house = busy_house
+    house.act("table.join", ALONE, at=JOINS, link="ms-mg01")
+    sent = dealt("R-1", JOINS - timedelta(minutes=1))
+    house.play(sent)
+    assert house.outcome(sent) == ("held", ["wager_not_offered"])
+    house.act("round.correct", f"{ALONE}/R-1", at=house.now, message=dealt("R-1", JOINS + timedelta(minutes=1)))
+    assert stream_of(sent) == "ms-mg01"
+    every_way()
+
+
+def test_what_cannot_move(house: House) -> None:
+    def refused(name: str, table: str, **payload: Any) -> tuple[str, str | None]:
+        with pytest.raises(ActRefused) as refusal:
+            house.act(name, table, **payload)
+        return refusal.value.code, refusal.value.pointer
+
+    assert refused("table.join", LINKED, link="twin") == ("wrong_state", None)
+    assert refused("table.join", LINKED, link="ms-mg01") == ("wrong_state", None)
+    assert refused("table.leave", ALONE) == ("wrong_state", None)
+    assert refused("table.join", ALONE, link="nowhere") == ("invalid_value", "/payload/link")
+    assert refused("table.join", ALONE) == ("missing_field", "/payload/link")
+    assert refused("table.join", ALONE, link=7) == ("invalid_value", "/payload/link")
+    assert refused("table.join", "nowhere", link="twin") == ("unknown_subject", None)
+    assert refused("table.leave", "nowhere") == ("unknown_subject", None)
+    house.act("link.file", "two", filing="a", link={
+        "code": "two", "paytable": "ms-mg-01", "decks": 2,
+        "levels": [{"code": "major", "reset_cents": 1, "rate_ppm": 1}],
+    })  # fmt: skip
+    assert refused("table.join", ALONE, link="two") == ("does_not_fit", None)
+    house.post(dealt("R-1", DEALT, progressive=None))
+    assert refused("table.join", ALONE, link="twin") == ("wrong_state", None), "a round of it waits"
+    house.settle()
+    assert house.act("table.join", ALONE, link="twin") == ("twin", 1)
+
+
+def test_a_table_joins_a_filed_link_and_plays_once_it_is_open(busy_house: House) -> None:
+    house = busy_house
+    house.act("link.file", "nn", at=EARLY, filing="a", initial={"major": 25_000}, link={
+        "code": "nn", "paytable": "ms-mg-01", "levels": [{"code": "major", "reset_cents": 10_000, "rate_ppm": 170_000}],
+    })  # fmt: skip
+    house.act("table.join", ALONE, at=EARLY, link="nn")
+    early = dealt("R-1", EARLY + timedelta(minutes=5))
+    house.act("link.open", "nn", at=EARLY + timedelta(minutes=10))
+    house.play(early, dealt("R-2", DEALT))
+    assert house.outcome(early) == ("held", ["link_not_open"])
+    assert value("SELECT value_cents FROM jackpot_meter meter JOIN jackpot_level level ON level.id = meter.level_id"
+                 " JOIN jackpot_link link ON link.id = level.link_id WHERE link.code = 'nn'") == 25_017  # fmt: skip
+    every_way()
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (f"UPDATE tables_table SET link_id = NULL, link_paytable_id = NULL WHERE code = '{ALONE}'",
+         f"stream ms-mg01: table {ALONE}: link"),
+        (f"UPDATE tables_table SET stream_id = (SELECT id FROM accounting_stream WHERE code = '{ALONE}')"
+         f" WHERE code = '{ALONE}'", "stream .*: tables"),
+        (f"DELETE FROM accounting_event WHERE kind = 'table.join' AND stream_id = (SELECT id FROM accounting_stream"
+         f" WHERE code = '{ALONE}')", f"stream {ALONE}"),
+    ],
+)  # fmt: skip
+def test_a_table_that_shows_another_place_is_found(busy_house: House, change: str, named: str) -> None:
+    house = busy_house
+    house.act("table.join", ALONE, at=JOINS, link="ms-mg01")
+    verify()
+    tamper(change)
+    with pytest.raises(Difference, match=named):
+        verify()
+
+
+def test_tables_of_several_links_in_turn(busy_house: House) -> None:
+    """From link to link by way of no link; each stream knows what it needs and hands over the rest."""
+    house = busy_house
+    times = [DEALT - timedelta(minutes=50 - 10 * number) for number in range(5)]
+    house.act("table.join", ALONE, at=times[0], link="ms-mg01")
+    house.act("table.leave", ALONE, at=times[1])
+    house.act("table.join", ALONE, at=times[2], link="twin")
+    house.act("table.leave", ALONE, at=times[3])
+    house.act("table.join", ALONE, at=times[4], link="ms-mg01")
+    wagers = [None, 100, None, 500, None, 100]
+    moments = [time - timedelta(minutes=5) for time in times] + [times[4] + timedelta(minutes=5)]
+    sent = [dealt(f"R-{n}", at, progressive=wager) for n, (at, wager) in enumerate(zip(moments, wagers, strict=True))]
+    house.play(*reversed(sent))
+    assert [house.outcome(each) for each in sent] == [("settled", [])] * 6
+    assert [stream_of(each) for each in sent] == [ALONE, "ms-mg01", ALONE, "twin", ALONE, "ms-mg01"]
+    house.play(message("R-9", table=TWIN))
+    every_way()
