@@ -415,18 +415,6 @@ def acts_about(stream_id: int, subjects: Sequence[str], kinds: Sequence[str], *,
     ]
 
 
-IS_ABOUT = """
-    SELECT EXISTS (SELECT FROM accounting_event WHERE stream_id = %s AND kind <> 'round' AND subject = %s AND kind = %s
-        AND sequence < %s)
-"""
-
-
-def is_about(stream_id: int, subject: str, kind: str, *, before: int) -> bool:
-    """Whether an event of this kind about this subject stands on a stream before a sequence; one look-up by key."""
-    ((found,),) = execute(IS_ABOUT, [stream_id, subject, kind, before])
-    return bool(found)
-
-
 STRAY_DOCUMENTS = """
     SELECT event.sequence FROM accounting_event event
     LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence

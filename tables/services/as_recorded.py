@@ -10,15 +10,16 @@ from jackpot.rules.decision import Act
 from jackpot.rules.meter import Meter
 from tables.queries.record import head_and_result
 from tables.rules.house import House
-from tables.services import terms
+from tables.services import lock_rows, terms
 
 CLOSE = "link.close"
 
 
 def know(act: Act, house: House, stream_id: int, *, before: int) -> None:
-    """Let a house know the hits that an act asks about, as far as they were on record before a sequence of its stream."""
+    """Let a house know the hits and locks that an act asks about, as they were on record before a sequence of its stream."""
     if act.act == CLOSE:
         house.hits = {hit.name: hit for hit in open_hits(stream_id, before)}
+        house.locks = lock_rows.waiting(stream_id, before=before)
 
 
 def house_before(place: dict[str, Any]) -> House:

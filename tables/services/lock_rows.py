@@ -3,12 +3,14 @@
 A row is compared where its lock is decided again (`devices.audit.locks`); whoever reads it here may rely on that.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from accounting.statements import execute
 from jackpot.rules.parts import Brought
+from jackpot.rules.progressive import Locked
 from tables.models import Lock
 from tables.rules.house import LockState
 
@@ -58,6 +60,30 @@ def of_round(stream_id: int, subject: str, *, before: int) -> dict[tuple[str, st
 
 def _waiting(statement: str, values: list[Any]) -> dict[tuple[str, str], LockState]:
     return {(table, reference): state_of(kept) for table, reference, kept in execute(statement, values)}
+
+
+STREAMS = """
+    SELECT lock.table_id, lock.reference, lock.stream_id FROM tables_lock lock
+    JOIN unnest(%s::bigint[], %s::text[]) AS asked (table_id, reference)
+        ON asked.table_id = lock.table_id AND asked.reference = lock.reference
+    WHERE lock.state = 'locked'
+"""
+
+
+def streams_of(rounds: Iterable[tuple[int, str]]) -> dict[tuple[int, str], int]:
+    """The streams on which locks of these rounds wait, of those that have one; a round is its table's id and its reference."""
+    asked = list(rounds)
+    found = execute(STREAMS, [[table_id for table_id, _ in asked], [reference for _, reference in asked]])
+    return {(table_id, reference): stream_id for table_id, reference, stream_id in found}
+
+
+DECIDED_BY = "SELECT put_in FROM tables_lock WHERE stream_id = %s AND ended = %s AND state = 'decided'"
+
+
+def decided_by(stream_id: int, sequence: int) -> Locked | None:
+    """What the lock had put in that the round of an event decided; None where it had none."""
+    found = execute(DECIDED_BY, [stream_id, sequence])
+    return state_of(found[0][0]).put_in if found else None
 
 
 OF_HOLD = "SELECT put_in FROM tables_lock WHERE table_id = %s AND reference = %s AND state <> 'void'"

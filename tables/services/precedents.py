@@ -1,8 +1,8 @@
 """What an act names of the past, as it stood before a sequence of its stream, from the events alone (ARCHITECTURE §3a).
 
-A hit, an envy payout and a settled round are all read from the settlement that they came with, and from the acts about them
-since. Recording asks for them before the next sequence, verification before the event in hand: both by `given`. Rows that show
-where a hit or a round stands are used to find its event only: what is not in that event's own settlement is not there.
+A hit, an envy payout and a settled round are all read from the settlement that they came with, its lock, and the acts about
+them since. Recording asks for them before the next sequence, verification before the event in hand: both by `given`. Rows that
+show where a hit or a round stands are used to find its event only: what is not in that event's own settlement is not there.
 """
 
 from collections.abc import Iterator
@@ -12,14 +12,15 @@ from typing import Any
 
 import msgspec
 
-from accounting.queries import acts_about, is_about
+from accounting.queries import acts_about
 from jackpot.queries import hit_detected
 from jackpot.rules.decision import Act
 from jackpot.rules.meter import Meter
 from tables.queries.record import head_and_result, round_settled, settlement_at
 from tables.rules.house import House
-from tables.rules.precedents import OF_HITS, OF_THE_PAST, PAYOUT, VOID_ROUND, Precedent, meters_in, names, precedent
+from tables.rules.precedents import OF_HITS, OF_THE_PAST, PAYOUT, Precedent, meters_in, names, precedent
 from tables.services import terms
+from tables.services.lock_rows import decided_by
 from tables.services.messages import MESSAGES
 
 Place = tuple[int, int]
@@ -28,10 +29,6 @@ Place = tuple[int, int]
 
 class NotAsRecorded(ValueError):
     """A settlement that an act builds on is not the one that its event was hashed with."""
-
-
-class LockNotRead(ValueError):
-    """A round with a lock is to be voided: its settlement alone does not say what to take back."""
 
 
 def place_of(act: str, subject: str) -> Place | None:
@@ -56,8 +53,6 @@ def of_act(act: str, subject: str, stream_id: int, *, before: int) -> Precedent 
     place = place_of(act, subject)
     if place is None or place[0] != stream_id or place[1] >= before:
         return None
-    if act == VOID_ROUND and is_about(stream_id, subject, "lock", before=place[1]):
-        raise LockNotRead(f"round {subject} has a lock, and what that brought is not read back")
     return at(*place, before=before)
 
 
@@ -72,7 +67,7 @@ def at(stream_id: int, sequence: int, *, before: int) -> Precedent:
     settled: Any = msgspec.json.decode(settlement)
     rows = settled["meters"]
     meters = meters_before(stream_id, sequence, rows[0]["link"]) if rows else {}
-    found = precedent(sequence, settled, meters)
+    found = precedent(sequence, settled, meters, decided_by(stream_id, sequence))
     for event in acts_about(stream_id, found.subjects(), sorted(OF_THE_PAST), before=before):
         result = msgspec.json.decode(event.result)
         found.take(result.get("steps", []))
