@@ -9,8 +9,10 @@ import json
 from typing import Any
 
 from accounting.queries import documents_at
+from accounting.rules.moments import nanoseconds
 from devices.audit.findings import Difference, same
 from jackpot.rules import between
+from jackpot.rules import paytable as paytables
 from jackpot.rules.decision import Act
 from jackpot.rules.state import LinkState
 from tables.rules.house import House
@@ -27,10 +29,12 @@ def links_of(
     found: dict[str, LinkState] = {}
     for side in cause[between.KEY]:
         if side["link"] == code:
-            _same_side(where, between.side(own, sequence, act), side)
+            _same_side(where, between.side(own, sequence, act, side["paytable"]), side)
+            terms = own.terms.at(nanoseconds(act.at))
+            same(where, "paytable of its link that the cause has", terms.paytable, paytables.read(side["paytable"]))
             found[code] = own
         else:
-            found[side["link"]] = between.link_of(side, house.paytables)
+            found[side["link"]] = between.link_of(side)
     same(where, "links that the cause names", sorted(between.concerned(act)), sorted(found))
     return found
 

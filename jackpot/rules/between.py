@@ -15,10 +15,10 @@ from accounting.rules.dated import Dated
 from accounting.rules.moments import nanoseconds
 from jackpot.rules import levels
 from jackpot.rules import link as definitions
+from jackpot.rules import paytable as paytables
 from jackpot.rules.decision import Act, Decision
 from jackpot.rules.link_shapes import CLOSE
 from jackpot.rules.meter import Meter
-from jackpot.rules.paytable import ProgressivePaytable
 from jackpot.rules.state import CLOSED, LinkState
 
 KEY: Final = "between"
@@ -42,21 +42,26 @@ def books_of(act: Act) -> str:
     return act.subject.partition("/")[0]
 
 
-def side(link: LinkState, sequence: int, act: Act) -> dict[str, Any]:
-    """How a link stands before an act whose event is this one of its stream: state and terms as they count, every meter."""
+def side(link: LinkState, sequence: int, act: Act, paytable: Mapping[str, Any]) -> dict[str, Any]:
+    """How a link stands before an act whose event is this one of its stream: state and terms as they count, every meter.
+
+    `paytable` is the definition of the edition that its terms name.
+    """
     at = nanoseconds(act.at)
     return {
         "link": link.code,
         "sequence": sequence,
         "state": link.state(at),
         "definition": definitions.definition_of(link.terms.at(at)),
+        "paytable": paytable,
         "meters": {code: meter._asdict() for code, meter in link.meters.items()},
     }
 
 
-def link_of(side: Mapping[str, Any], paytables: Mapping[str, ProgressivePaytable]) -> LinkState:
+def link_of(side: Mapping[str, Any]) -> LinkState:
     """The link that a side describes, to decide that act on. KeyError, TypeError, DefinitionRefused: it describes none."""
-    terms = definitions.read(side["definition"], paytables, however_rare=True)
+    edition = paytables.read(side["paytable"])
+    terms = definitions.read(side["definition"], {edition.code: edition}, however_rare=True)
     meters = {code: Meter(**parts) for code, parts in side["meters"].items()}
     return LinkState(side["link"], Dated(terms), Dated(side["state"]), meters, closed=side["state"] == CLOSED)
 

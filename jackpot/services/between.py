@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import msgspec
 
 from accounting.rules.acts import ActRefused
+from accounting.rules.moments import nanoseconds
 from accounting.services import ledger
 from jackpot.models import Link
 from jackpot.rules import between, levels
@@ -48,7 +49,7 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     found = [_standing(ledger.lock_stream(stream_id)) for stream_id in _streams(act)]
     decision = _decided(act, found)
     if len(found) > 1:
-        more[between.KEY] = [between.side(each.state, each.stream.next_sequence, act) for each in found]
+        more[between.KEY] = _sides(act, found)
     cause, result = encode(cause_of(act, **more)), encode(decision.result)
     booking = ledger.booked_on(ledger.day_of(at))
     sequences: dict[str, int] = {}
@@ -60,6 +61,15 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
         link.write(sequence=sequence)
     subject = between.books_of(act)
     return subject, sequences[subject]
+
+
+def _sides(act: Act, found: list[Standing]) -> list[dict[str, Any]]:
+    """How each link stands, in the order in which they are locked."""
+    editions, moment = standing.paytable_definitions(), nanoseconds(act.at)
+    return [
+        between.side(each.state, each.stream.next_sequence, act, editions[each.state.terms.at(moment).paytable.code])
+        for each in found
+    ]
 
 
 def _streams(act: Act) -> list[int]:
