@@ -55,6 +55,9 @@ TOGETHER = {
         "queues": "streams that wait, by code",
     },
     "devices/audit/rows.py": {"EVENTS": "what a replay reads of each event: a million of them"},
+    "devices/foresight/stretch.py": {
+        "EVENTS": "what a replay under other terms reads of each event: a million of them"
+    },
     "devices/audit/inbox_check.py": {
         "ASTRAY": "every message in one place, an anti-join over all of them",
         "WITHOUT_MESSAGE": "rows whose message is gone, an anti-join",
