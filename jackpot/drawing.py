@@ -32,11 +32,15 @@ MARKS: Final = {"hit": "H", "reset": "R", "adjusted": "A", "suspended": "S", "re
 
 
 class Line(NamedTuple):
-    """A line: its name, its look (`first`, `second`), and its points as seconds since 1970 and whole cents, in order."""
+    """A line: its name, its look (`first`, `second`), and its points as seconds since 1970 and whole cents, in order.
+
+    With a scale of its own its amounts stand at the right.
+    """
 
     name: str
     look: str
     points: Sequence[tuple[float, int]]
+    own_scale: bool = False
 
 
 class Mark(NamedTuple):
@@ -79,11 +83,13 @@ class Drawing:
     marks: tuple[Placed, ...]
     times: tuple[Tick, ...]
     amounts: tuple[Tick, ...]
+    own_amounts: tuple[Tick, ...]
     words: str
     width: int = WIDTH
     height: int = HEIGHT
     left: int = LEFT
     right: int = WIDTH - RIGHT
+    right_label: int = WIDTH - RIGHT + 6
     top: int = TOP
     bottom: int = HEIGHT - BOTTOM
 
@@ -94,33 +100,55 @@ class Drawing:
         return tuple((kind, letter) for kind, letter in MARKS.items() if kind in found)
 
 
+class _Scale:
+    """Amounts between the least and the most of some points, with a twentieth of room at either end."""
+
+    def __init__(self, points: Sequence[tuple[float, int]]) -> None:
+        low, high = min(cents for _, cents in points), max(cents for _, cents in points)
+        room = max((high - low) // 20, 50)
+        self.low, self.high = max(low - room, 0), high + room
+
+    def y(self, cents: int) -> float:
+        return round(HEIGHT - BOTTOM - (cents - self.low) / (self.high - self.low) * (HEIGHT - TOP - BOTTOM), 1)
+
+    def ticks(self) -> tuple[Tick, ...]:
+        return tuple(Tick(self.y(cents), label) for cents, label in amounts(self.low, self.high))
+
+
 def draw(
     lines: Sequence[Line], marks: Iterable[Mark], zone: ZoneInfo, words: str, span: tuple[float, float] | None = None
 ) -> Drawing | None:
     """Draw lines over a span of time, or over their own; None where there is nothing to draw."""
-    points = [point for line in lines for point in line.points]
+    drawn = [line for line in lines if line.points]
+    points = [point for line in drawn for point in line.points]
     if not points:
         return None
     first, last = span or (min(at for at, _ in points), max(at for at, _ in points))
     last = max(last, first + 1)
-    low, high = min(cents for _, cents in points), max(cents for _, cents in points)
-    room = max((high - low) // 20, 50)
-    low, high = max(low - room, 0), high + room
+    apart = [line for line in drawn if line.own_scale]
+    right = WIDTH - (LEFT if apart else RIGHT)
+    common = [point for line in drawn if not line.own_scale for point in line.points]
+    left_scale = _Scale(common or points)
+    right_scale = _Scale([point for line in apart for point in line.points] or points)
 
     def x(at: float) -> float:
-        return round(LEFT + (at - first) / (last - first) * (WIDTH - LEFT - RIGHT), 1)
+        return round(LEFT + (at - first) / (last - first) * (right - LEFT), 1)
 
-    def y(cents: int) -> float:
-        return round(HEIGHT - BOTTOM - (cents - low) / (high - low) * (HEIGHT - TOP - BOTTOM), 1)
+    def path(line: Line) -> str:
+        scale = right_scale if line.own_scale else left_scale
+        return _steps([(x(at), scale.y(cents)) for at, cents in line.points])
 
     return Drawing(
-        tuple(Drawn(line.name, line.look, _steps([(x(at), y(cents)) for at, cents in line.points])) for line in lines),
+        tuple(Drawn(line.name, line.look, path(line)) for line in drawn),
         tuple(
             Placed(x(mark.at), mark.kind, MARKS[mark.kind], mark.words) for mark in marks if first <= mark.at <= last
         ),
         tuple(Tick(x(at), label) for at, label in times(first, last, zone)),
-        tuple(Tick(y(cents), label) for cents, label in amounts(low, high)),
+        left_scale.ticks() if common else (),
+        right_scale.ticks() if apart else (),
         words,
+        right=right,
+        right_label=right + 6,
     )
 
 

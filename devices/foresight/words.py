@@ -83,7 +83,7 @@ def level_cells(level: LevelForeseen) -> Iterator[tuple[str, Cell]]:
     yield "Paid from the meter in the next month", cell(level.paid)
     yield "Resets and top-ups from the house in the next month", cell(level.house)
     yield (
-        "The same a month in the long run",
+        "Resets from the house a month in the long run",
         (NOTHING if level.house_long_run is None else Cell(cents(level.house_long_run), how="exact")),
     )
     yield "Reserve after a month", cell(level.reserve_after)

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from accounting import addresses  # noqa: F401  # registers `anything`
-from devices.views import floor, foresight, gateways, rounds
+from devices.views import floor, foresight, gateways, meters, rounds
 
 urlpatterns = [
     path("", floor.floor, name="floor"),
@@ -12,6 +12,7 @@ urlpatterns = [
     path("find", rounds.find, name="find"),
     path("rounds/<anything:reference>", rounds.round_page, name="round-page"),
     path("payouts/<anything:payout_id>/", rounds.payout_page, name="payout-page"),
+    path("jackpots/<anything:code>/meters/", meters.show, name="meter-history"),
     path("jackpots/<anything:code>/foresee/", foresight.look, name="foresee"),
     path("foreseen/<int:job_id>/", foresight.foreseen, name="foreseen"),
     path("foreseen/<int:job_id>/cancel", foresight.cancel, name="foreseen-cancel"),

@@ -203,12 +203,12 @@ def _returns(
     others = {level.code: odds.long_run(level).mean_meter_cents for level in link.levels if level.code != terms.code}
     found = {"at the reset": terms.reset_cents, "as it stands": start.value_cents}
     if meter is not None:
-        found["mean at a hit"] = int(meter.mean)
+        found["at the mean meter of a hit"] = int(meter.mean)
     if terms.limit_cents is not None:
         found["at the limit"] = terms.limit_cents
     even = odds.break_even_cents()
     if even is not None:
-        found["breaks even"] = -(-even.numerator // even.denominator)
+        found["where it breaks even"] = -(-even.numerator // even.denominator)
     return tuple(
         ReturnAt(what, cents, odds.returned(others | {terms.code: cents}))
         for what, cents in sorted(found.items(), key=lambda entry: entry[1])

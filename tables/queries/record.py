@@ -22,6 +22,12 @@ BEFORE = """
     LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
     WHERE event.stream_id = %s AND event.sequence = %s
 """
+AT = """
+    SELECT event.sequence, event.recorded_at, coalesce(round.settlement, document.result) FROM accounting_event event
+    LEFT JOIN tables_round round ON round.stream_id = event.stream_id AND round.sequence = event.sequence
+    LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.stream_id = %s AND event.sequence = ANY(%s) ORDER BY event.sequence
+"""
 PAYOUTS = """
     SELECT sequence, line, seat, kind, wager, hand, level_id, cents, table_id, dealt_at, counts_at, gaming_date FROM tables_payout
     WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
@@ -73,6 +79,11 @@ def head_and_result(stream_id: int, sequence: int) -> tuple[bytes, bytes | None]
     """The hash of an event and its result, a round's settlement or an act's document; nothing where there is no event."""
     found = execute(BEFORE, [stream_id, sequence])
     return found[0] if found else (b"", None)
+
+
+def results_at(stream_id: int, sequences: Collection[int]) -> list[Row]:
+    """Some events of a stream in its order: sequence, when it was recorded, and its result as JSON bytes where it has one."""
+    return execute(AT, [stream_id, list(sequences)])
 
 
 def payouts_between(stream_id: int, first: int, last: int) -> list[Row]:

@@ -37,6 +37,8 @@ PAGES: dict[str, set[str | None]] = {
     "/jackpots/hits": HOUSE,
     "/jackpots/series": HOUSE,
     "/jackpots/ms-mg01/hits": HOUSE,
+    "/jackpots/ms-mg01/meters/": HOUSE,
+    "/jackpots/ms-mg01/foresee/": {ADMINISTRATOR, ACCOUNTING, CONTROLLER, AUDITOR},
     "/audit/": {AUDITOR, CONTROLLER},
     "/decisions/": {*ROLES},
     "/devices/": {SUPERVISOR, MANAGER, AUDITOR, ADMINISTRATOR, SECURITY},

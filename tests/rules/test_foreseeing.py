@@ -102,7 +102,13 @@ def test_the_figures_of_a_published_paytable_by_hand() -> None:
     assert level.meter.mean == (17 + Fraction(4_000_000, HANDS)) / Fraction(76, 10 * HANDS)
     # 3 cents a wager to the reserve are more than the 1.54 that resets cost: the house adds nothing in the long run.
     assert level.house_long_run == 0
-    assert [each.what for each in level.returns] == ["at the reset", "as it stands", "mean at a hit", "breaks even"]
+    said = [each.what for each in level.returns]
+    assert said == [
+        "at the reset",
+        "as it stands",
+        "at the mean meter of a hit",
+        "where it breaks even",
+    ]
     assert level.returns[0].returned == Fraction(1_378_928, HANDS) + 10_000 * Fraction(76, 10 * HANDS)
 
 

@@ -40,6 +40,7 @@ TOGETHER = {
     },
     "tables/queries/record.py": {
         "CORRECTED": "rounds that people corrected, with the act's document",
+        "AT": "meters after some events, for a drawing: each by key, however long the history",
         "BEFORE": "the head and result that a range of a replay begins from",
         "BEYOND": "rows after a stream's last event, as the stream stands in the same statement",
         "NOWHERE": "rows of no stream, an anti-join",
