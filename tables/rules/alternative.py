@@ -20,10 +20,11 @@ from accounting.rules.dated import Dated
 from jackpot.rules.decision import Act
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import MILLION, Meter, contribute
-from jackpot.rules.parts import PARTS, held, holding, take_out
-from jackpot.rules.progressive import Award
+from jackpot.rules.parts import PARTS, held, holding, take_back, take_out
+from jackpot.rules.progressive import Award, LevelMovement
 from tables.rules.deciding import Result, RoundDecision, decide, decide_result
-from tables.rules.house import HELD, House, RoundState
+from tables.rules.house import HELD, LOCKED, House, RoundState
+from tables.rules.locking import Lock, decide_lock
 
 
 @dataclass(slots=True)
@@ -70,6 +71,11 @@ class Tally:
         self.from_overflow_cents += seed["overflow_cents"]
         self.revenue_cents += award.get("revenue_cents", 0)
         self.highest_cents = max(self.highest_cents, award["meter_before_cents"])
+
+    def made_good(self, part: str, cents: int) -> None:
+        """The house put so much into a part that held less than was taken from it."""
+        self.carried[part] += cents * MILLION
+        self.made_good_cents += cents
 
     def and_then(self, later: Tally) -> None:
         """Add what a later stretch of the same side came to, which began with the meter that this one left."""
@@ -162,14 +168,43 @@ class Alternative:
             return []
         self.house.apply(decision)
         self.wagers += decision.progressives
-        meters = self.link.meters
-        for movement in decision.contributions:
-            level = movement.level
-            self.levels[level].moved(meters[level], movement.contributed_millionths)
+        self._contributed(decision.contributions)
         awards: list[Award] = decision.result["awards"]
         for award in awards:
             self.levels[award["level"]].awarded(award)
         return awards
+
+    def _contributed(self, contributions: Iterable[LevelMovement]) -> None:
+        for movement in contributions:
+            tally = self.levels[movement.level]
+            tally.moved(self.link.meters[movement.level], movement.contributed_millionths)
+            if any(movement.put_in_cents):  # more was taken back of a lock than the part held
+                for part, cents in zip(PARTS, movement.put_in_cents, strict=True):
+                    tally.made_good(part, cents)
+
+    def lock(self, cause: Lock) -> None:
+        """Decide a lock; one that these terms would have held is as if it had never come (DECISIONS A50)."""
+        decision = decide_lock(cause, self.house)
+        if decision.outcome != LOCKED:
+            self._holds(decision.result["reasons"][0] if decision.result["reasons"] else decision.outcome)
+            return
+        self.house.apply(decision)
+        self._contributed(decision.contributions)
+
+    def void_lock(self, act: Act) -> None:
+        """Take a lock's contributions back, as people did; where these terms held the lock there is nothing to take."""
+        table, _, reference = act.subject.partition("/")
+        lock = self.house.locks.pop((table, reference), None)
+        if lock is None:
+            return
+        for level, brought in lock.brought.items():
+            before = self.link.meters[level]
+            after, _ = take_back(self.link.code, level, before, brought, "void")
+            self.link.meters[level] = after
+            tally = self.levels[level]
+            tally.moved(after, -brought.contributed)
+            for part, came in zip(PARTS, brought, strict=True):
+                tally.made_good(part, (held(after, part) - held(before, part) + came) // MILLION)
 
     def _holds(self, reason: str, rounds: int = 1) -> None:
         self.held[reason] = self.held.get(reason, 0) + rounds
@@ -189,8 +224,8 @@ class Alternative:
                     tally.carried[part] += millionths
                 else:
                     meter, put_in_cents, _ = take_out(meter, part, -millionths)
-                    tally.carried[part] += millionths + put_in_cents * MILLION
-                    tally.made_good_cents += put_in_cents
+                    tally.carried[part] += millionths
+                    tally.made_good(part, put_in_cents)
             self.link.meters[level] = meter
             tally.moved(meter, 0)
 
