@@ -14,6 +14,7 @@ urlpatterns = [
     path("payouts/<anything:payout_id>/", rounds.payout_page, name="payout-page"),
     path("jackpots/<anything:code>/meters/", meters.show, name="meter-history"),
     path("jackpots/<anything:code>/foresee/", foresight.look, name="foresee"),
+    path("foreseen/new/", foresight.look_new, name="foresee-new"),
     path("foreseen/<int:job_id>/", foresight.foreseen, name="foreseen"),
     path("foreseen/<int:job_id>/cancel", foresight.cancel, name="foreseen-cancel"),
     path("devices/", gateways.devices, name="devices"),

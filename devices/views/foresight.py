@@ -93,6 +93,40 @@ def look(request: HttpRequest, code: str) -> HttpResponse:
     return render(request, "devices/foresee.html", context)
 
 
+EXAMPLE = """code = "new-link"
+name = "New link"
+paytable = "ms-mg-01"
+decks = 1
+
+[[levels]]
+code = "major"
+reset_cents = 1000000
+rate_ppm = 170000
+reserve_ppm = 30000
+"""
+
+
+@page("jackpots")
+def look_new(request: HttpRequest) -> HttpResponse:
+    """What a link would come to that is not there yet."""
+    _only_foreseers(request)
+    context: dict[str, Any] = {"terms": EXAMPLE, "wagers": ""}
+    if request.method != "POST":
+        return render(request, "devices/foresee_new.html", context)
+    context = {"terms": request.POST.get("terms", ""), "wagers": request.POST.get("wagers", "")}
+    try:
+        given = read([("wagers", request.POST.getlist("wagers"))], ["wagers"])
+        wagers = given.whole("wagers", least=1, most=MOST_WAGERS)
+        if wagers is None:
+            raise BadParameter("wagers", "how many a month there would be is needed")
+        said = proposed.read_file(context["terms"])
+        terms, start = proposed.of_file(said, str(said.get("code", "")), None)
+        found = foresee(terms, start, wagers)
+    except (ProposedRefused, BadParameter, NoProbability) as refusal:
+        return render(request, "devices/foresee_new.html", context | {"refusal": str(refusal)}, status=422)
+    return render(request, "devices/foresee_new.html", context | _tables(found, None))
+
+
 def _span(given: Parameters) -> tuple[datetime | None, datetime | None]:
     """The period to replay: from the first gaming day's beginning to the last one's end."""
     home = the_property()
@@ -110,14 +144,21 @@ def _span(given: Parameters) -> tuple[datetime | None, datetime | None]:
 def _foreseen(link: Standing, terms: LinkTerms, wagers: int, *, chosen: bool) -> dict[str, Any]:
     today = foresee(link.terms, link.meters, wagers)
     found: Foreseen = foresee(terms, link.meters, wagers) if terms != link.terms else today
-    known = {level.terms.code: level for level in today.levels}
+    return _tables(found, today) | {"chosen": chosen and terms != link.terms}
+
+
+def _tables(found: Foreseen, today: Foreseen | None) -> dict[str, Any]:
+    """The figures for the page; of a link that is not there yet, the proposed ones alone."""
+    known = {level.terms.code: level for level in today.levels} if today else {}
     return {
         "basis": words.basis(found),
-        "chosen": chosen and terms != link.terms,
+        "chosen": True,
+        "alone": today is None,
         "tables": [
             (
                 f"Level {level.terms.code}",
-                words.level_lines(level, known[level.terms.code]) + words.return_lines(level, known[level.terms.code]),
+                words.level_lines(level, known.get(level.terms.code))
+                + words.return_lines(level, known.get(level.terms.code)),
             )
             for level in found.levels
         ]

@@ -38,6 +38,7 @@ PAGES: dict[str, set[str | None]] = {
     "/jackpots/series": HOUSE,
     "/jackpots/ms-mg01/hits": HOUSE,
     "/jackpots/ms-mg01/meters/": HOUSE,
+    "/foreseen/new/": {ADMINISTRATOR, ACCOUNTING, CONTROLLER, AUDITOR},
     "/jackpots/ms-mg01/foresee/": {ADMINISTRATOR, ACCOUNTING, CONTROLLER, AUDITOR},
     "/audit/": {AUDITOR, CONTROLLER},
     "/decisions/": {*ROLES},

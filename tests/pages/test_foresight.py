@@ -84,6 +84,33 @@ def test_terms_that_cannot_stand_are_refused_at_their_field(
         assert 'aria-invalid="true"' in answer.content.decode()
 
 
+NEW = """
+code = "high-tide"
+paytable = "ms-mg-02"
+[initial]
+major = 7500000
+[[levels]]
+code = "major"
+reset_cents = 5000000
+rate_ppm = 200000
+"""
+
+
+def test_a_link_that_is_not_there_yet(administrator: Client) -> None:
+    assert "a link that is not there yet" in text_of(administrator.get("/foreseen/new/"))
+    said = text_of(administrator.post("/foreseen/new/", {"terms": NEW, "wagers": "100000"}))
+    assert "100,000 wagers a month of $5.00" in said and "Today" not in said
+    assert "Contributed a month $100,000.00 exact" in said and "at $75,000.00" in said
+    for terms, wagers, refusal in (
+        (NEW, "", "Wagers: how many a month"),
+        (NEW.replace("200000", "-1"), "5", "Levels[0].rate_ppm: 0 at least"),
+        ("", "5", "Paytable: missing"),
+        ("[", "5", "Neither TOML nor JSON"),
+    ):
+        answer = administrator.post("/foreseen/new/", {"terms": terms, "wagers": wagers})
+        assert answer.status_code == 422 and refusal in text_of(answer), refusal
+
+
 def test_a_replay_from_its_start_to_its_result(administrator: Client, signed_in: SignedIn) -> None:
     answer = administrator.post(FORM, TODAY | {"0-rate_ppm": "20", "replay": "1"})
     job = Job.objects.get()
