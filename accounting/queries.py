@@ -167,6 +167,11 @@ def entries(account: Account, day: date, *, after: tuple[int, int, int] = (0, -1
     return found
 
 
+def recorded_from(stream_id: int, at: datetime) -> int:
+    """The first sequence of a stream that was recorded at an instant or later; its next one where none was."""
+    return _recorded_from(Stream.objects.get(pk=stream_id), at)
+
+
 def _recorded_from(stream: Stream, at: datetime) -> int:
     """The first sequence of a stream that was recorded at an instant or later: sequences have no gaps, so it is halved."""
     low, high = 0, stream.next_sequence

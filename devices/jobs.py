@@ -6,6 +6,7 @@ from typing import Any
 from accounting.office.work import JobKind, Progress
 from accounting.rules.roles import AUDITOR, CONTROLLER
 from devices.audit.verification import Difference, streams, verify
+from devices.foresight.work import FORESEE
 
 
 def verify_all(progress: Progress) -> dict[str, Any]:
@@ -20,4 +21,7 @@ def verify_all(progress: Progress) -> dict[str, Any]:
     return {"ok": True, "summary": f"no difference in {counts.events:,} events", "counts": looked_at}
 
 
-JOBS = (JobKind(name="verify", title="Verify everything", roles=frozenset({AUDITOR, CONTROLLER}), run=verify_all),)
+JOBS = (
+    JobKind(name="verify", title="Verify everything", roles=frozenset({AUDITOR, CONTROLLER}), run=verify_all),
+    FORESEE,
+)

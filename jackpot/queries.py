@@ -354,6 +354,13 @@ def open_hits(stream_id: int, before: int) -> list[HitState]:
     return [hit for hit in found if hit.name not in ended]
 
 
+def latest_hits_between(stream_id: int, first: int, last: int, limit: int) -> tuple[list[Hit], int]:
+    """The latest hits of a link's stream from one sequence to another, in their order; and how many there are in all."""
+    hits = Hit.objects.filter(link__stream_id=stream_id, sequence__range=(first, last))
+    found = hits.select_related("link", "level").order_by("-sequence", "-order")[:limit]
+    return list(found)[::-1], hits.count()
+
+
 def next_hit_before(stream_id: int, sequence: int) -> int:
     """The number that the next hit of a stream's link had before an event."""
     hits = Hit.objects.filter(link__stream_id=stream_id, sequence__lt=sequence).order_by("-sequence", "-order")

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_GET
 from accounting import addresses  # noqa: F401  # registers `anything`
 from accounting.queries import decided_on, the_property
 from accounting.rules import parameters
+from accounting.rules.roles import FORESIGHT
 from accounting.shell.navigation import may_use
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import clock, money
@@ -78,6 +79,7 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
         "members": history.members(link["stream_id"], code, now),
         "terms": history.terms(standing, now),
         "decided": decided_on(code),
+        "foresees": not FORESIGHT.isdisjoint(roles_of(request)),
         "series": f"{reverse('jackpot-series')}?{urlencode({'link': code, 'span': span})}",
         "link": link | {"stream": f"{reverse('live')}?{urlencode({'link': code})}"},
         "charts": _charts(code, events=span),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Protocol
@@ -18,6 +18,10 @@ class Cancelled(Exception):
 class Progress(Protocol):
     """How far a job has come, for whoever watches it. Telling it costs nothing; it is written once a second at most."""
 
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """What the job was asked to do; nothing where its kind can do one thing only."""
+
     def expect(self, total: int) -> None:
         """There are so many pieces of work, as far as is known now."""
 
@@ -30,9 +34,11 @@ class JobKind:
     """A kind of long work: who may start it, and the function that does it and returns its result.
 
     A result is a JSON object whose `summary` is one line in words; `ok` false marks a result that somebody must look at.
+    A kind that must be told what to do is started on a page of its own: `address` names the page that shows such a job.
     """
 
     name: str
     title: str
     roles: frozenset[str]
     run: Callable[[Progress], dict[str, Any]]
+    address: str = ""

@@ -28,6 +28,9 @@ GAMING = frozenset({SUPERVISOR, MANAGER, ADMINISTRATOR})
 BOOKS = frozenset({ACCOUNTING, CONTROLLER, CAGE})
 """Roles that count what was played, pay it and keep the books."""
 
+FORESIGHT = frozenset({ADMINISTRATOR, ACCOUNTING, CONTROLLER, AUDITOR})
+"""Roles that see what proposed terms of a link would come to, before anybody signs them."""
+
 
 class RolesRefused(ValueError):
     """Roles that one person may not hold. `rule` is the sentence they break, and the database's name of it."""

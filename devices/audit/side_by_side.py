@@ -23,6 +23,8 @@ from django.db import connection, connections
 from devices.audit.findings import ProcessDied
 
 Result = TypeVar("Result")
+WORTH_IT = 10_000
+"""Events from which on the start of further processes, half a second each, is soon made up for."""
 WHERE = ("NAME", "HOST", "PORT", "USER", "PASSWORD")
 
 
@@ -36,6 +38,16 @@ class Jobs(Protocol):
 def in_processes(count: int) -> AbstractContextManager[Jobs]:
     """Who does jobs: this process where it is one, else so many of their own while the block lasts."""
     return nullcontext(InThisProcess()) if count == 1 else Processes(count)
+
+
+def processes_for(events: int) -> int:
+    """How many processes are worth their start."""
+    return cores() if events >= WORTH_IT else 1
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class InThisProcess:

@@ -3,7 +3,7 @@
 from django.urls import path
 
 from accounting import addresses  # noqa: F401  # registers `anything`
-from devices.views import floor, gateways, hits, rounds
+from devices.views import floor, foresight, gateways, hits, meters, rounds
 
 urlpatterns = [
     path("", floor.floor, name="floor"),
@@ -14,5 +14,10 @@ urlpatterns = [
     path("find", rounds.find, name="find"),
     path("rounds/<anything:reference>", rounds.round_page, name="round-page"),
     path("payouts/<anything:payout_id>/", rounds.payout_page, name="payout-page"),
+    path("jackpots/<anything:code>/meters/", meters.show, name="meter-history"),
+    path("jackpots/<anything:code>/foresee/", foresight.look, name="foresee"),
+    path("foreseen/new/", foresight.look_new, name="foresee-new"),
+    path("foreseen/<int:job_id>/", foresight.foreseen, name="foreseen"),
+    path("foreseen/<int:job_id>/cancel", foresight.cancel, name="foreseen-cancel"),
     path("devices/", gateways.devices, name="devices"),
 ]

@@ -127,7 +127,7 @@ def change_terms(act: Act, links: Links) -> Decision:
     counts_from = payload.get("counts_from", act.at)
     since = nanoseconds(counts_from)
     before = link.terms.at(since)
-    after = _changed(before, payload["levels"])
+    after = changed(before, payload["levels"])
     _not_in_the_past(act, since)
     state = link.state(since)
     if state not in (OPEN, SUSPENDED):
@@ -147,7 +147,7 @@ def change_terms(act: Act, links: Links) -> Decision:
     return done(act, [], link.rows({}, since), changes=[change])
 
 
-def _changed(before: LinkTerms, levels: list[dict[str, Any]]) -> LinkTerms:
+def changed(before: LinkTerms, levels: list[dict[str, Any]]) -> LinkTerms:
     """A link's terms with what is named changed; ActRefused where CONTRACT §1 would refuse them, at the key that was sent."""
     named = {level["code"]: (place, level) for place, level in enumerate(levels)}
     for place, level in enumerate(levels):

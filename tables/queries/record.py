@@ -25,6 +25,14 @@ BEFORE = """
     LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
     WHERE event.stream_id = %s AND event.sequence = %s
 """
+AT = """
+    SELECT event.sequence, event.recorded_at, coalesce(round.settlement, lock.result, document.result)
+    FROM accounting_event event
+    LEFT JOIN tables_round round ON round.stream_id = event.stream_id AND round.sequence = event.sequence
+    LEFT JOIN tables_lock lock ON lock.stream_id = event.stream_id AND lock.sequence = event.sequence
+    LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.stream_id = %s AND event.sequence = ANY(%s) ORDER BY event.sequence
+"""
 PAYOUTS = """
     SELECT sequence, line, seat, kind, wager, hand, level_id, cents, table_id, dealt_at, counts_at, gaming_date FROM tables_payout
     WHERE stream_id = %s AND sequence BETWEEN %s AND %s ORDER BY sequence, line
@@ -101,6 +109,11 @@ def settlement_at(stream_id: int, sequence: int) -> tuple[bytes, bytes]:
     if not found:
         raise LookupError(f"there is no round at sequence {sequence}")
     return bytes(found[0][0]), bytes(found[0][1])
+
+
+def results_at(stream_id: int, sequences: Collection[int]) -> list[Row]:
+    """Some events of a stream in its order: sequence, when it was recorded, and its result as JSON bytes where it has one."""
+    return execute(AT, [stream_id, list(sequences)])
 
 
 def payouts_between(stream_id: int, first: int, last: int) -> list[Row]:

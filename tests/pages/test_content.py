@@ -17,6 +17,7 @@ from tests.services.house import ALONE, LINKED, TWIN, House, message, royal, run
 EVERY_PAGE = (
     "/", "/floor/now", "/floor/tables/MS-101/", "/rounds/MS-101/r-1", "/rounds/MS-101/void", "/rounds/MS-101/held",
     "/rounds/MS-101/queued", "/find", "/find?q=none", "/jackpots/", "/jackpots/ms-mg01/", "/jackpots/twin/?span=200",
+    "/jackpots/twin/meters/", "/jackpots/twin/meters/?with=ms-mg01", "/jackpots/twin/foresee/", "/foreseen/new/",
     "/payouts/", "/payouts/?kind=level", "/payouts/?min=nonsense", "/payouts/?sort=largest", "/payouts/ms-mg01-1-1/",
     "/accounting/", "/accounting/liabilities/", "/accounting/tables/", "/accounting/2030-01-01/",
     "/accounting/2026-11-27/accounts/wagers/", "/decisions/", "/audit/", "/devices/", "/set-up/", "/sign/twin",

@@ -49,6 +49,7 @@ TOGETHER = {
     "tables/queries/record.py": {
         "CORRECTED": "rounds that people corrected, with the act's document",
         "SETTLEMENT": "a round's settlement with the digest that its event has of it",
+        "AT": "meters after some events, for a drawing: each by key, however long the history",
         "BEFORE": "the head and result that a range of a replay begins from",
         "BEYOND": "rows after a stream's last event, as the stream stands in the same statement",
         "NOWHERE": "rows of no stream, an anti-join",
@@ -67,6 +68,9 @@ TOGETHER = {
     "devices/audit/locks.py": {"LOCKS": "the locks of a range of events with their messages"},
     "devices/audit/set_aside.py": {"SET_ASIDE": "locks set aside with their messages, a thousand at a time"},
     "devices/audit/rows.py": {"EVENTS": "what a replay reads of each event: a million of them"},
+    "devices/foresight/stretch.py": {
+        "EVENTS": "what a replay under other terms reads of each event: a million of them"
+    },
     "devices/audit/inbox_check.py": {
         "ASTRAY": "every message in one place, an anti-join over all of them",
         "WITHOUT_MESSAGE": "rows whose message is gone, an anti-join",

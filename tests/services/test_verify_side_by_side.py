@@ -23,9 +23,8 @@ from accounting.rules.chain import event_hash
 from devices.audit import verification
 from devices.audit.findings import ProcessDied
 from devices.audit.replay import Replayed, replay_range
-from devices.audit.side_by_side import Processes
+from devices.audit.side_by_side import Processes, cores, processes_for
 from devices.audit.verification import Difference, cut, joined, take_snapshot
-from devices.management.commands import verify as command
 from jackpot.rules.meter import Meter
 from tables.services.recording import encode
 from tests.conftest import ROOT, service_environment
@@ -297,8 +296,8 @@ def test_the_command_divides_the_work_when_it_is_told_to() -> None:
 
 
 def test_a_small_house_does_not_wait_for_processes_to_start() -> None:
-    assert command.processes_for(9_999) == 1
-    assert command.processes_for(10_000) == command.cores() >= 1
+    assert processes_for(9_999) == 1
+    assert processes_for(10_000) == cores() >= 1
 
 
 def test_a_difference_survives_the_way_between_processes() -> None:

@@ -5,7 +5,8 @@ from django.db.models import Q
 
 
 class Job(models.Model):
-    """One run of a kind of job. `beat_at` is the last sign of life of whoever works at it."""
+    """One run of a kind of job. `asked` is what it was asked to do, where its kind can be asked for several things; `beat_at`
+    is the last sign of life of whoever works at it."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -17,6 +18,7 @@ class Job(models.Model):
 
     kind = models.CharField(max_length=40)
     by = models.CharField(max_length=150)
+    asked = models.JSONField(default=dict)
     asked_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     started_at = models.DateTimeField(null=True)

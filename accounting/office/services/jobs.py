@@ -4,7 +4,7 @@ Whoever works at a job writes its progress from a second thread, on a connection
 long transaction, and a sign of life must not wait for it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import Event, Thread
@@ -36,15 +36,16 @@ class NoSuchJob(LookupError):
     """There is no job of this number."""
 
 
-def start(kind: JobKind, *, by: Person, at: datetime) -> Job:
-    """Ask for a job. Raises NotYours, and Conflict `already_running` while one of its kind is queued or running."""
+def start(kind: JobKind, *, by: Person, at: datetime, asked: Mapping[str, Any] | None = None) -> Job:
+    """Ask for a job, to do what is `asked`. Raises NotYours, and Conflict `already_running` while one of its kind is queued or
+    running."""
     if kind.roles.isdisjoint(by.roles):
         raise NotYours(f"{kind.title} is started by {', '.join(sorted(kind.roles))}")
     find_lost(at)
     try:
         with transaction.atomic():
-            job = Job.objects.create(kind=kind.name, by=by.name, asked_at=at)
-            _audit(job, "start", by.name, at, {}, by.origin)
+            job = Job.objects.create(kind=kind.name, by=by.name, asked=dict(asked or {}), asked_at=at)
+            _audit(job, "start", by.name, at, job.asked, by.origin)
     except IntegrityError:
         raise Conflict("already_running", f"{kind.title} is running already") from None
     return job
@@ -90,7 +91,7 @@ def run(job_id: int, *, clock: Clock, beat_seconds: float = BEAT_SECONDS) -> boo
     ):
         return False
     job = Job.objects.get(id=job_id)
-    report = Report()
+    report = Report(job.asked)
     try:
         with _beating(job_id, report, clock, beat_seconds):
             result = registry.jobs()[job.kind].run(report)
@@ -105,9 +106,10 @@ def run(job_id: int, *, clock: Clock, beat_seconds: float = BEAT_SECONDS) -> boo
 
 
 class Report:
-    """How far a job is, as its work says; read by the thread that writes it down."""
+    """How far a job is, as its work says; read by the thread that writes it down. `asked` is what it was asked to do."""
 
-    def __init__(self) -> None:
+    def __init__(self, asked: Mapping[str, Any] | None = None) -> None:
+        self.asked: Mapping[str, Any] = asked or {}
         self.done = 0
         self.total: int | None = None
         self.stop = Event()

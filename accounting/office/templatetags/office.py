@@ -37,7 +37,7 @@ def long_work(context: dict[str, Any]) -> dict[str, Any]:
     kinds = registry.jobs()
     return {
         "request": context["request"],
-        "startable": [kind for kind in kinds.values() if not kind.roles.isdisjoint(person.roles)],
+        "startable": [kind for kind in kinds.values() if not kind.address and not kind.roles.isdisjoint(person.roles)],
         "jobs": [
             (job, kinds[job.kind].title if job.kind in kinds else job.kind, queries.standing(job, at))
             for job in queries.jobs()

@@ -24,7 +24,7 @@ OVER = ("done", "failed", "cancelled", "lost")
 def start(request: HttpRequest, kind: str) -> HttpResponse:
     """Start a job, or go to the one of its kind that is running."""
     wanted = registry.jobs().get(kind)
-    if wanted is None:
+    if wanted is None or wanted.address:  # one that must be told what to do is started where that is said
         raise Http404(f"there is no job {kind}")
     try:
         job = jobs.start(wanted, by=person_of(request), at=timezone.now())
@@ -55,6 +55,10 @@ def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
 @page("audit")
 def show(request: HttpRequest, job_id: int) -> HttpResponse:
     """A job with its progress, which reads itself anew until the job is over, and its result."""
+    found = queries.job(job_id)
+    kind = registry.jobs().get(found.kind) if found else None
+    if kind is not None and kind.address:
+        return redirect(kind.address, job_id)
     part = "office/job_now.html" if request.headers.get("HX-Request") else "office/job.html"
     return render(request, part, _context(request, job_id))
 

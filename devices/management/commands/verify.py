@@ -1,6 +1,5 @@
 """`python3 manage.py verify`: recompute everything from the stored messages and say where it first differs."""
 
-import os
 import sys
 import time
 from argparse import ArgumentParser
@@ -12,10 +11,8 @@ from django.db import Error
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from devices.audit.side_by_side import WORTH_IT, processes_for
 from devices.audit.verification import Difference, ProcessDied, streams, verify
-
-WORTH_IT = 10_000
-"""Events from which on the start of further processes, half a second each, is soon made up for."""
 
 
 class Command(BaseCommand):
@@ -68,13 +65,3 @@ class Command(BaseCommand):
     def _give_up(self, why: str) -> NoReturn:
         self.stderr.write(why)
         sys.exit(2)
-
-
-def processes_for(events: int) -> int:
-    """How many processes are worth their start."""
-    return cores() if events >= WORTH_IT else 1
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
