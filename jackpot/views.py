@@ -147,7 +147,9 @@ def liabilities(request: HttpRequest) -> HttpResponse:
         "meters_cents": sum(level.meter_cents for level in levels),
         "liability_cents": sum(level.liability_cents for level in levels),
         "reserve_cents": sum(level.reserve_cents for level in levels),
+        "reserve_meters_cents": sum(level.reserve_meter_cents for level in levels),
         "overflow_cents": sum(level.overflow_cents for level in levels),
+        "overflow_meters_cents": sum(level.overflow_meter_cents for level in levels),
     }
     return render(request, "jackpot/liabilities.html", context)
 

@@ -3,11 +3,12 @@
 from django.urls import path
 
 from accounting import addresses  # noqa: F401  # registers `anything`
-from devices.views import floor, foresight, gateways, hits, meters, rounds
+from devices.views import floor, foresight, gateways, held, hits, meters, rounds
 
 urlpatterns = [
     path("", floor.floor, name="floor"),
     path("floor/now", floor.floor_now, name="floor-now"),
+    path("floor/held/", held.held, name="held-rounds"),
     path("floor/tables/<anything:code>/", floor.table, name="table-page"),
     path("hits/", hits.queue, name="hits"),
     path("hits/<anything:name>/", hits.hit, name="hit-page"),

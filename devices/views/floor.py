@@ -113,7 +113,7 @@ def _seconds(since: datetime, now: datetime) -> int:
 
 
 def _held(held: "list[Hold]", count: int, now: datetime) -> list[dict[str, Any]]:
-    """Rounds that wait for a supervisor, as one alert that leads to the oldest."""
+    """Rounds that wait for a supervisor, as one alert that leads to the only one, or to the list of them."""
     if not held:
         return []
     oldest = held[0]
@@ -123,7 +123,7 @@ def _held(held: "list[Hold]", count: int, now: datetime) -> list[dict[str, Any]]
         "title": f"{count} round{'s' if count > 1 else ''} held",
         "detail": f"oldest at {oldest.table.code}, waiting",
         "age": _seconds(oldest.held_at, now),
-        "address": round_address(oldest.table.code, oldest.reference),
+        "address": reverse("held-rounds") if count > 1 else round_address(oldest.table.code, oldest.reference),
     }]  # fmt: skip
 
 

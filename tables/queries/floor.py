@@ -268,5 +268,16 @@ def waiting(*, limit: int = 8) -> tuple[list[Hold], int]:
     return list(held.defer("dealt_at", "settlement").order_by("held_at", "message_id")[:limit]), held.count()
 
 
+def held_rounds(*, after: int, table: str | None, reason: str | None, limit: int) -> list[Hold]:
+    """Rounds that wait for a supervisor, in the order of their receipt after the message `after`: of a table, or for a
+    reason, where these are given."""
+    held = Hold.objects.extra(where=[WAITING]).select_related("table").filter(message_id__gt=after)
+    if table is not None:
+        held = held.filter(table__code=table)
+    if reason is not None:
+        held = held.filter(reasons__contains=[reason])
+    return list(held.defer("dealt_at", "settlement").order_by("message_id")[:limit])
+
+
 # A released or voided hold has its settlement: the round of its message.
 WAITING = "NOT EXISTS (SELECT FROM tables_round round WHERE round.message_id = tables_hold.message_id)"

@@ -5,19 +5,24 @@ from __future__ import annotations
 import json
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import httpx
 import psutil
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
+from accounting.people.services import accounts, sessions, tokens
+from accounting.people.services.acting import Actor
+from devices import enrolment
 from tests.api.conftest import Api
 from tests.conftest import Service, serving
 from tests.services.fixtures import Databases
@@ -316,14 +321,62 @@ def test_a_person_s_stream_ends_soon_after_the_session(impatient: Service, api: 
             assert b"content-type: text/event-stream" in answer
             assert b"x-event-stream" not in answer.lower(), "what views and server say to each other stays in the house"
             until(connection, b"event: meter")
+
+
+LIVE, OF_A_LINK = "/live", "/api/v1/links/twin/stream"
+SAM = Actor("sam")
+ENDS: dict[str, Callable[[str], object]] = {
+    "suspended": lambda name: accounts.suspend(name, by=SAM, at=timezone.now()),
+    "without sessions": lambda name: sessions.end_of(name, None, by=SAM, at=timezone.now()),
+    "without tokens": lambda name: tokens.withdraw_all(name, by=SAM, at=timezone.now()),
+    "without a floor": lambda name: accounts.change_roles(name, ["security"], by=SAM, at=timezone.now()),
+    "without a key": lambda name: enrolment.withdraw(name, by="sam", at=timezone.now()),
+}
+
+
+def came_in(way: str, name: str) -> dict[str, str]:
+    """Somebody, or a device, who may look: what is shown at the door."""
+    now = timezone.now()
+    if way == "key":
+        enrolment.enrol(name, ["TW-201"], key=name, by="sam", at=now)
+        return {"Authorization": f"Api-Key {name}"}
+    accounts.invite(name, ["supervisor"], secret=f"link of {name}", by=SAM, at=now)
+    if way == "token":
+        tokens.issue(name, secret=name, by=SAM, at=now)
+        return {"Authorization": f"Bearer {name}"}
+    client = Client()
+    client.force_login(User.objects.get(username=name))
+    return {"Cookie": f"sessionid={client.cookies['sessionid'].value}"}
+
+
+def test_every_stream_ends_soon_after_its_watcher_was_shut_out(impatient: Service, api: Api) -> None:
+    """Whatever is watched, and by whatever way in: a session, a token of the API, the key of a device."""
+    cases = [
+        ("suspended", "session", LIVE), ("suspended", "session", OF_A_LINK), ("suspended", "token", OF_A_LINK),
+        ("without sessions", "session", LIVE), ("without sessions", "session", OF_A_LINK),
+        ("without tokens", "token", OF_A_LINK), ("without a floor", "session", LIVE), ("without a key", "key", OF_A_LINK),
+    ]  # fmt: skip
     with ExitStack() as stack:
-        connection, _ = watching(stack, impatient, "/live", Cookie=cookie)
-        until(connection, b"event: meter")
-        client.logout()
+        watched = []
+        for end, way, path in cases:
+            name = f"w-{uuid4().hex[:12]}"
+            shown = came_in(way, name)
+            connection, answer = watching(stack, impatient, path, **shown)
+            assert answer.startswith(b"HTTP/1.1 200"), (end, way, path)
+            until(connection, b"event: meter")
+            watched.append((end, name, path, shown, connection))
+        stays = watching(stack, impatient, LIVE, **came_in("session", f"w-{uuid4().hex[:12]}"))[0]
+        for end, name, *_ in watched:
+            ENDS[end](name)
         began = time.monotonic()
-        everything(connection)
+        for *_, connection in watched:
+            everything(connection)
         assert time.monotonic() - began < 20
-        assert watching(stack, impatient, "/live", Cookie=cookie)[1].startswith(b"HTTP/1.1 401")
+        for end, _, path, shown, _ in watched:
+            again = watching(stack, impatient, path, **shown)[1]
+            assert again.startswith((b"HTTP/1.1 401", b"HTTP/1.1 403")), (end, path)
+        until(stays, b"event: beat")
+        until(stays, b"event: beat")  # nobody else's ended
 
 
 def test_every_link_comes_through_one_stream_without_ids(impatient: Service, api: Api) -> None:

@@ -1,12 +1,13 @@
 """People to look at pages with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core.cache import cache
 from django.test import Client
+from playwright.sync_api import Page
 
 from accounting.rules.roles import AUDITOR, SUPERVISOR
 from tables.services import floors
@@ -14,6 +15,8 @@ from tests.conftest import Service
 from tests.services.house import FLOOR, OPENED, House
 
 PASSWORD = "a long enough password"
+GIVE_UP_MILLISECONDS = 40_000
+"""What a browser waits for may take its time on a busy machine."""
 
 
 def person(username: str, *roles: str) -> User:
@@ -27,6 +30,24 @@ def person(username: str, *roles: str) -> User:
 def _nothing_kept_by_pages() -> None:
     """What pages keep for a second does not pass from one test to the next."""
     cache.clear()
+
+
+@pytest.fixture(autouse=True)
+def _a_loop_runs_beside_a_browser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Playwright's synchronous interface keeps one in this thread, and Django would refuse the database beside it."""
+    if request.node.get_closest_marker("browser"):
+        monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+
+
+@pytest.fixture
+def browser_page(page: Page) -> Iterator[Page]:
+    """A page on which nothing may be said on the console: no error, no refusal by the content policy."""
+    said: list[str] = []
+    page.on("console", lambda line: said.append(line.text) if line.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.set_default_timeout(GIVE_UP_MILLISECONDS)
+    yield page
+    assert said == []
 
 
 SignedIn = Callable[..., Client]

@@ -20,6 +20,7 @@ PAGES: dict[str, set[str | None]] = {
     "/": HOUSE,
     "/floor/now": HOUSE,
     "/floor/tables/MS-101/": HOUSE,
+    "/floor/held/": HOUSE,
     "/rounds/MS-101/r-1": HOUSE,
     "/find?q=r-1": HOUSE,
     "/clock": {*ROLES, None},

@@ -64,6 +64,7 @@ NOWHERE = [
 ]  # fmt: skip
 UNREADABLE = [
     f"/devices/?before={DIGITS}", f"/audit/?before={DIGITS}", f"/jackpots/ms-mg01/?before={DIGITS}", "/devices/?before=%D9%A3",
+    "/floor/held/?after=x", "/floor/held/?reason=none", "/floor/held/?table=none",
     "/audit/?before=x", "/jackpots/ms-mg01/?before=0", "/jackpots/ms-mg01/?span=7", "/devices/?colour=red",
     "/devices/?before=1&before=2", "/audit/?subject=%00", "/find?q=%00", "/find?q=a&q=b", "/accounting/?day=x",
     f"/floor/tables/MS-101/?before=2026-11-27T00:00:00Z/{DIGITS}", "/accounting/2026-11-27/accounts/cage/?after=1-2",

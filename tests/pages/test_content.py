@@ -236,7 +236,7 @@ def test_the_trial_balance_agrees_and_carries_over(auditor: Client, signed_in: S
         " JOIN accounting_account account ON account.id = total.account_id WHERE account.code = %s",
         "level:ms-mg01/major:liability",
     )
-    row = re.search(r"level:ms-mg01/major:liability (\S+) (\S+) (\S+) (\S+)", later)
+    row = re.search(r"level: ms-mg01/ major: liability (\S+) (\S+) (\S+) (\S+)", later)
     assert row and row.groups() == (money(-liability), "$0.00", "$0.00", money(liability))
 
 
@@ -248,6 +248,11 @@ def test_liabilities_and_meters_agree_and_a_difference_is_seen(auditor: Client) 
     page = text_of(auditor.get("/accounting/liabilities/"))
     assert "ledger and meters differ" in page
     assert page.count("equal ") >= 2
+    sums = re.search(r"All levels (\S+) (\S+) (\S+) (\S+) (\S+) (\S+) The ledger", page)
+    assert sums, "each column of the ledger beside its meters'"
+    ledger, meters, reserve, reserve_meters, overflow, overflow_meters = sums.groups()
+    assert (reserve, overflow) == (reserve_meters, overflow_meters)
+    assert ledger != meters
 
 
 def test_the_floor_shows_meters_rounds_hits_and_what_waits(auditor: Client) -> None:

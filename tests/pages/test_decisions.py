@@ -96,7 +96,7 @@ def test_a_proposal_shows_what_would_change_and_is_approved(house: House, signed
     shown = text_of(client.get(f"/decisions/{asked.pk}/"))
     assert "What Before After name Boston Harbor Boston Light" in shown
     assert "Signs show it at once." in shown and "New name Boston Light" in shown and "Letter 7" in shown
-    assert "still needed: manager" in shown
+    assert "still needed: shift manager" in shown
     seen = RENAME.version("BOS")
     done = client.post(f"/decisions/{asked.pk}/approve", {"note": "seen", "seen": seen}, follow=True)
     assert done.redirect_chain == [(f"/decisions/{asked.pk}/", 302)]

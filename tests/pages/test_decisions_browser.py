@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,13 +15,13 @@ from accounting.office import registry
 from accounting.office.models import Job
 from accounting.office.services import proposals
 from tables.services import floors
+from tests.pages.browsers import faults
 from tests.pages.conftest import person
 from tests.services.desk import ACTS, ANYBODY, asking, the_name
 from tests.services.house import FLOOR, OPENED
 
 pytestmark = pytest.mark.browser
 
-CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 PEOPLE = {"sue": "supervisor", "ben": "manager", "con": "controller", "aud": "auditor", "ada": "administrator"}
 
 
@@ -138,5 +137,5 @@ def test_pages_are_readable_and_fit(office: str, browsers: Any, scheme: Any) -> 
         for address in addresses:
             page.goto(office + address)
             expect(page.locator("html")).to_have_attribute("data-bs-theme", scheme)
-            assert page.evaluate(CONTRAST) == [], address
+            assert faults(page) == [], address
             assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), f"{address} is too wide"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,13 +12,13 @@ from django.test import Client
 from playwright.sync_api import Browser, Page, expect
 
 from tables.services import floors
+from tests.pages.browsers import faults
 from tests.pages.conftest import person
 from tests.services.house import FLOOR, LINKED, OPENED, House, message, run, seat, verify
 
 pytestmark = pytest.mark.browser
 expect.set_options(timeout=20_000)
 
-CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 PEOPLE = {"sue": "supervisor", "ben": "manager", "aud": "auditor"}
 
 
@@ -90,7 +89,7 @@ def test_two_people_correct_a_held_round_and_an_auditor_finds_it(floor: str, bro
     expect(sue.get_by_role("heading", level=1)).to_have_text("Correct a held round")
 
     ben = browsers("ben", f"/rounds/{LINKED}/r-2")
-    ben.get_by_role("link", name="round.correct waits").click()
+    ben.get_by_role("link", name="waits: Correct a held round").click()
     expect(ben.get_by_role("region", name="Asked for")).to_contain_text("players mismatch")
     ben.get_by_label("Note").fill("seen it too")
     ben.get_by_role("button", name="Approve").click()
@@ -121,8 +120,8 @@ def test_two_people_correct_a_held_round_and_an_auditor_finds_it(floor: str, bro
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_held_round_can_be_read_and_fits(floor: str, browsers: Any, scheme: str, width: int) -> None:
     sue = browsers("sue", f"/rounds/{LINKED}/r-2", color_scheme=scheme, viewport={"width": width, "height": 900})
-    assert sue.evaluate(CONTRAST) == []
+    assert faults(sue) == []
     assert sue.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     sue.goto(f"{floor}/decisions/new/round.correct/?subject={LINKED}/r-2")
-    assert sue.evaluate(CONTRAST) == []
+    assert faults(sue) == []
     assert sue.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import json
+import re
 from typing import Any
 
 import pytest
@@ -45,6 +47,36 @@ def posted(client: Client, round_: str) -> dict[str, Any]:
     """The message as it was posted."""
     found: dict[str, Any] = client.get(f"/api/v1/rounds/{LINKED}/{round_}").json()["message"]
     return found
+
+
+def test_all_that_is_held_is_listed_page_by_page(
+    held: House, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The floor shows the oldest few."""
+    from devices.views import held as view
+
+    held.play(message("elsewhere", table="MS-102", community="2c 2c Kd"))
+    client = signed_in(SUPERVISOR)
+
+    def listed(address: str) -> list[str]:
+        return re.findall(r'title="([^"]+)" data-row', client.get(address).content.decode())
+
+    assert listed("/floor/held/") == ["miscounted", "too-high", "twice", "elsewhere"]
+    assert listed("/floor/held/?table=MS-102") == ["elsewhere"]
+    assert listed("/floor/held/?reason=duplicate_card") == ["twice", "elsewhere"]
+    assert listed("/floor/held/?table=MS-101&reason=duplicate_card") == ["twice"]
+    assert listed("/floor/held/?table=&reason=") == listed("/floor/held/")
+    assert 'href="/floor/held/?table=MS-101"' in client.get("/floor/tables/MS-101/").content.decode()
+    assert '<li class="warn"><a href="/floor/held/">' in client.get("/").content.decode()
+    monkeypatch.setattr(view, "SHOWN", 2)
+    assert 'rel="next"' not in client.get("/floor/held/?reason=duplicate_card").content.decode(), "two fit on a page"
+    first = client.get("/floor/held/").content.decode()
+    (onward,) = re.findall(r'rel="next" href="([^"]+)"', first)
+    assert listed(html.unescape(onward)) == ["twice", "elsewhere"]
+    done = post(client, "proposals", proposal("round.void", "twice"))[1]
+    post(signed_in(MANAGER), f"proposals/{done['id']}/approvals", {})
+    assert listed("/floor/held/?reason=duplicate_card") == ["elsewhere"], "what was decided waits no more"
+    assert "3 held" in text_of(client.get("/floor/held/"))
 
 
 def test_the_page_names_the_seat_and_the_wager_at_fault(held: House, signed_in: SignedIn) -> None:
@@ -98,7 +130,7 @@ def test_a_release_by_api_settles_the_round_and_says_who_decided(held: House, si
     status, asked = post(supervisor, "proposals", proposal("round.release", "miscounted"))
     assert (status, asked["state"], asked["needs"]) == (201, "waiting", [{"role": MANAGER, "count": 1}])
     waiting = text_of(supervisor.get(f"/rounds/{LINKED}/miscounted"))
-    assert "round.release waits" in waiting
+    assert "waits: Release a held round" in waiting
     status, done = post(manager, f"proposals/{asked['id']}/approvals", {"note": "seen on camera"})
     assert (status, done["state"]) == (200, "done")
     found = manager.get(f"/api/v1/rounds/{LINKED}/miscounted").json()

@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.db import connection
 
 from accounting.shell.templatetags import pages
@@ -121,6 +122,22 @@ def test_what_is_on_record_gets_the_moment_that_it_was_settled_by(house: House) 
     assert {each for (each,) in triggers} == {"O"}
 
 
+@time_machine.travel(datetime(2026, 11, 28, 4, 30, tzinfo=UTC))
+def test_what_was_before_today_is_listed_with_its_date() -> None:
+    """A time of day alone would read as today's; a table that dealt last a week ago is seen to be silent."""
+    from zoneinfo import ZoneInfo
+
+    from django.utils import timezone
+
+    with timezone.override(ZoneInfo("America/New_York")):  # half past eleven in the evening of the 27th
+        assert pages.lately("2026-11-27T00:00:00-05:00") == "00:00:00"
+        assert pages.lately("2026-11-26T23:59:59-05:00") == "26 Nov 23:59:59"
+        assert pages.lately("2026-11-28T00:00:01-05:00") == "28 Nov 00:00:01"
+        assert pages.lately("2025-11-27T21:14:05-05:00", "minute") == "2025-11-27 21:14"
+        assert pages.lately("2026-11-01T01:30:00-05:00") == "1 Nov 01:30:00 EST"
+        assert pages.lately(None) == pages.NOTHING
+
+
 @pytest.mark.parametrize(
     "written", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-05:00", "soon"]
 )  # fmt: skip
@@ -131,7 +148,7 @@ def test_no_formatter_raises(written: str, house: House, signed_in: SignedIn) ->
 
     for zone in ("America/New_York", "Pacific/Kiritimati"):
         with timezone.override(ZoneInfo(zone)):
-            for write in (pages.clock, pages.moment, pages.minute, pages.calendar, pages.day):
+            for write in (pages.clock, pages.lately, pages.moment, pages.minute, pages.calendar, pages.day):
                 assert write(written)
                 if written[0].isdigit():
                     assert write(datetime.fromisoformat(written))

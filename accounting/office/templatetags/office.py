@@ -26,8 +26,14 @@ def offers(context: dict[str, Any], kind: str, subject: str) -> dict[str, Any]:
     return {
         "subject": subject,
         "acts": queries.offered(kind, subject, person.roles),
-        "waiting": queries.waiting_about(kind, subject, timezone.now()),
+        "waiting": [(each, _title(each.act)) for each in queries.waiting_about(kind, subject, timezone.now())],
     }
+
+
+def _title(act: str) -> str:
+    """What people call an act; its own name where the house has it no more."""
+    known = registry.acts().get(act)
+    return known.title if known else act
 
 
 @register.inclusion_tag("office/jobs.html", takes_context=True)

@@ -29,7 +29,7 @@ from accounting.queries import the_property
 from accounting.rules import acts
 from accounting.rules.acts import ActRefused, Field
 from accounting.shell.pages import page
-from accounting.shell.templatetags.pages import moment, money
+from accounting.shell.templatetags.pages import moment, money, role
 
 SHOWN = 50
 FILTERS = ("state", "act", "subject", "by")
@@ -85,8 +85,8 @@ def row(proposal: Proposal, at: Any) -> Row:
 
 
 def in_words(needs: Any) -> str:
-    """Who must agree: `a manager, two controllers` in figures."""
-    return ", ".join(need.role if need.count == 1 else f"{need.count} × {need.role}" for need in needs)
+    """Who must agree, in the words of the house: `shift manager, 2 × accounting manager`."""
+    return ", ".join(role(need.role) if need.count == 1 else f"{need.count} × {role(need.role)}" for need in needs)
 
 
 def title_of(proposal: Proposal) -> str:

@@ -12,6 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from accounting.rules.accounts import named
+from accounting.rules.roles import ROLES
 from accounting.rules.signs import pieces
 
 register = template.Library()
@@ -96,6 +97,12 @@ def words(code: str | None) -> str:
     return (code or "").replace("_", " ")
 
 
+@register.filter
+def role(code: str) -> str:
+    """What the house calls a role: `controller` is `accounting manager`."""
+    return ROLES.get(code, words(code))
+
+
 def instant(at: datetime | str) -> datetime | None:
     """An instant on the property's clock; the API's own rows carry it as RFC 3339 text.
 
@@ -135,6 +142,18 @@ def age(seconds: int) -> str:
 def clock(at: datetime | str | None) -> str:
     """The time of day on the property's clock, to the second."""
     return _told_apart(at, "%H:%M:%S")
+
+
+@register.filter
+def lately(at: datetime | str | None, to: str = "second") -> str:
+    """The time of day for what happened today on the property's clock; before today with its date: `27 Nov 21:14:05`."""
+    time_of_day = "%H:%M" if to == "minute" else "%H:%M:%S"
+    local = None if at is None else instant(at)
+    if local is None or local.date() == timezone.localtime().date():
+        return clock(at)
+    return _told_apart(
+        at, f"%-d %b {time_of_day}" if local.year == timezone.localtime().year else f"%Y-%m-%d {time_of_day}"
+    )
 
 
 @register.filter
@@ -207,6 +226,13 @@ def reference(table: str, round: str) -> SafeString:
     Signs that could be taken for others are marked (`exact`).
     """
     return exact(f"{table} {round.rpartition('-')[2]}" if round.startswith(f"{table}-") else round)
+
+
+@register.simple_tag
+def subject_reference(subject: str) -> SafeString:
+    """The round that an event is about, in a list; its subject is the table and the round's own reference."""
+    table, _, round = subject.partition("/")
+    return reference(table, round) if round.startswith(f"{table}-") else exact(subject)
 
 
 @register.filter
