@@ -38,7 +38,7 @@ from tests.planted.running import Copy, Seen
 Line = dict[str, Any]
 
 EQUIVALENT: Final = Path(__file__).with_name("equivalent.toml")
-FIRST_SECONDS, ALL_SECONDS = 40.0, 200.0  # of tests for a fault at first, and for one that survived
+FIRST_SECONDS, ALL_SECONDS = 30.0, 200.0  # of tests for a fault at first, and for one that survived
 MAPPED: Final = ("rules", "acceptance", "services", "api", "races", "pages", "faults")
 
 
@@ -126,8 +126,12 @@ def side_by_side(
                     print(f"{line['outcome']:>15} {line['seconds']:6.1f} s  {fault.name} {fault}", flush=True)
 
     with ThreadPoolExecutor(len(copies)) as pool:
-        for done in [pool.submit(work, copy) for copy in copies]:
-            done.result()
+        try:
+            for done in [pool.submit(work, copy) for copy in copies]:
+                done.result()
+        finally:  # stopped, or one failed: what is under way is the last
+            while not todo.empty():
+                todo.get_nowait()
 
 
 def read(results: Path) -> list[Line]:

@@ -13,6 +13,10 @@ from typing import Final
 from tests.planted.faults import ROOT, Fault
 
 QUICK: Final = ("tests/rules/", "tests/acceptance/")
+GUARDS: Final = (
+    "tests/services/test_constraints.py",
+    "tests/services/test_append_only.py",
+)  # the schema itself is their subject
 PROCESSES: Final = "processes"  # the map's file of what processes entered that tests had started
 # What makes the house run as a whole is seen by tests that run it as a whole. They take the machine to themselves and are
 # in no map.
@@ -80,7 +84,9 @@ class Map:
     def seeing(self, fault: Fault) -> list[Timed]:
         """Every test that can see a fault, the quick ones first, and of each file the shortest first."""
         if "/migrations/" in fault.file:
-            return self._in_turn(test.id for test in self.tests.values() if not test.quick)
+            slow = [test.id for test in self.tests.values() if not test.quick]
+            guards = {one for one in slow if one.startswith(GUARDS)}
+            return [*self._in_turn(guards), *self._in_turn(one for one in slow if one not in guards)]
         functions = [f"{fault.file}:{first}" for first in fault.entry] or _users(fault)
         own = {test for function in functions for test in self._by_function.get(function, ())}
         others = {test for function in functions for test in self._by_fixture.get(function, ())} - own
