@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -10,14 +11,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from jackpot.config.embedded_postgres import EmbeddedPostgres
 from tests.planted.choosing import Timed
 from tests.planted.faults import ROOT, Fault
 
+Inside = tuple[Fault, list[str], dict[str, Any]]  # a fault, the tests to try, and the line that its outcome completes
 LEFT_OUT: Final = shutil.ignore_patterns(".git", ".venv", ".jackpot", "*_cache", ".hypothesis", "test-results")
 MIGRATED: Final = "migrated"
 ALL_PASSED, NOTHING_RUN = 0, 5
@@ -88,6 +90,16 @@ class Copy:
         kept = {} if "/migrations/" in fault.file else {"JACKPOT_TEST_MIGRATED": MIGRATED}
         files = list(dict.fromkeys(test.file for test in tests))
         return self._pytest(files, expected, {"PLANTED_CHOSEN": str(listed)} | kept)
+
+    def run_inside(self, work: list[Inside], results: Path) -> None:
+        """Plant one fault after another in one process of tests, which writes a line of each; some may be left."""
+        listed = self.folder / "inside"
+        listed.write_text(
+            json.dumps([{"fault": asdict(fault), "tests": tests, "line": line} for fault, tests, line in work]), "utf-8"
+        )
+        files = sorted({test.split("::", 1)[0] for _, tests, _ in work for test in tests})
+        more = {"PLANTED_INSIDE": str(listed), "PLANTED_OUT": str(results), "JACKPOT_TEST_MIGRATED": MIGRATED}
+        self._pytest(["-p", "tests.planted.inside", *files], 600, more)
 
     def run_whole(self, files: list[str]) -> Seen:
         """Run the tests that need the machine to themselves."""
