@@ -125,15 +125,27 @@ def _forget() -> None:
             one.cache_clear()
 
 
+class _Session:
+    """What comes after the last test of a fault: what a session's fixtures made stays, all else is torn down."""
+
+    def __init__(self, session: pytest.Session) -> None:
+        self.session = session
+
+    def listchain(self) -> list[pytest.Session]:
+        """The one collector that goes on."""
+        return [self.session]
+
+
 def _run(session: pytest.Session, tests: list[pytest.Item]) -> tuple[str, str] | None:
-    """Run tests in their order until one fails: which, and why. What a session's fixtures made stays."""
-    for test in tests:
-        _failed.clear()
-        elsewhere = next(other for other in session.items if other.path != test.path)
-        test.ihook.pytest_runtest_protocol(item=test, nextitem=elsewhere)
+    """Run tests in their order until one fails: which, and why."""
+    rest: Any = _Session(session)
+    _failed.clear()
+    for test, following in zip(tests, [*tests[1:], rest], strict=True):
+        test.ihook.pytest_runtest_protocol(item=test, nextitem=following)
         if _failed:
-            return _failed[0]
-    return None
+            break
+    session._setupstate.teardown_exact(rest)
+    return _failed[0] if _failed else None
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.core.cache import cache
 
+from accounting.rules.gaming_day import began
 from tables.queries.days import TableDay, tables_on
+from tables.queries.floor import tables_now
 from tables.services import floors
 from tests.services.house import (
     ALONE,
@@ -112,6 +115,9 @@ def test_rounds_of_closed_days_are_of_the_day_that_they_are_booked_on(house: Hou
     house.play(*late, at=datetime(2026, 11, 29, 11, 0, 0, tzinfo=UTC))
     assert tables_on(date(2026, 11, 28), table=LINKED) == [figures(house, LINKED, "ms-mg01", *late)]
     assert tables_on(DAY, table=LINKED) == [TableDay(LINKED, GAME, "ms-mg01", 0, 0, 0, 0, 0, 0)]
+    for day, on_the_floor in ((date(2026, 11, 28), 4), (DAY, 0), (date(2026, 11, 25), 1)):
+        begins = began(day, zone=ZoneInfo("America/New_York"), starts=time(6))
+        assert {each.code: each.rounds_today for each in tables_now(day, begins)}[LINKED] == on_the_floor
     assert tables_on(date(2026, 11, 25), table=LINKED) == [figures(house, LINKED, "ms-mg01", own)]
 
 

@@ -328,6 +328,7 @@ def test_pages_of_proposals_by_key_and_filter(house: House) -> None:
     assert [one.pk for one in first.items] == [made[4], made[3]]
     rest = queries.proposals({}, person=MANAGER, at=LATER, limit=9, cursor=str(first.next))
     assert ([one.pk for one in rest.items], rest.next) == ([made[2], made[1], made[0]], None)
+    assert queries.proposals({}, person=MANAGER, at=LATER, limit=3, cursor=str(first.next)) == rest, "none is left"
     over = AT + proposals.TERM
 
     def found(at: datetime = LATER, **filters: str) -> int:
