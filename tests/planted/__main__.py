@@ -42,17 +42,20 @@ FIRST_SECONDS, ALL_SECONDS = 30.0, 200.0  # of tests for a fault at first, and f
 MAPPED: Final = ("rules", "acceptance", "services", "api", "races", "pages", "faults")
 
 
-def make_map(folder: Path, processes: int) -> int:
-    """Run every test once, but those in a browser and those that need the machine to themselves, and note what it enters."""
+def make_map(folder: Path, processes: int, files: list[str]) -> int:
+    """Run tests once, but those in a browser and those that need the machine to themselves, and note what each enters.
+
+    All of them anew; where files are named, these beside what the map has.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("map.*"):
+    for old in folder.glob("map.*") if not files else ():
         old.unlink()
     environment = {
         **os.environ, "PLANTED_MAP": str(folder / "map"), "PLANTED_PROCESSES": str(folder / "map.processes"),
         "PYTHONPATH": str(Path(__file__).with_name("traced")), "JACKPOT_NO_VENV": "1",
     }  # fmt: skip
     command = [sys.executable, "-m", "pytest", "-p", "tests.planted.tracing", "-q", "-m", "not browser and not alone"]
-    command += ["-n", str(processes), "--dist", "loadfile", *(f"tests/{part}" for part in MAPPED)]
+    command += ["-n", str(processes), "--dist", "loadfile", *(files or [f"tests/{part}" for part in MAPPED])]
     return subprocess.call(command, cwd=ROOT, env=environment)
 
 
@@ -201,15 +204,17 @@ def main() -> int:
     )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--map", action="store_true", help="make the map of tests anew and plant nothing")
+    parser.add_argument(
+        "--map", nargs="*", metavar="FILE", help="make the map of tests anew, or of these files, and plant nothing"
+    )
     parser.add_argument("--list", action="store_true", help="name the faults and plant nothing")
     parser.add_argument("--again", action="store_true", help="try once more what survived")
     parser.add_argument("--only", metavar="NAME", help="plant one of them alone, by its name")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "jackpot-planted")
     chosen = parser.parse_args()
-    if chosen.map:
-        return make_map(chosen.folder, chosen.processes)
+    if chosen.map is not None:
+        return make_map(chosen.folder, chosen.processes, chosen.map)
     faults = list(islice(drawing.drawn(chosen.seed), chosen.count))
     if chosen.only:
         faults = [fault for fault in faults if fault.name == chosen.only] or parser.error("the draw has no such fault")

@@ -47,17 +47,17 @@ def planted(fault: Fault) -> Iterator[None]:
 
 
 def _in_function(fault: Fault, text: str) -> Callable[[], None]:
-    file, first = str(ROOT / fault.file), fault.entry[0]
+    file = str(ROOT / fault.file)
+    # A decorator's inner function was made when its module was read: it gets its own code beside that of the outer one.
     there = [
         one
         for one in gc.get_objects()
-        if type(one) is FunctionType and one.__code__.co_filename == file and one.__code__.co_firstlineno == first
+        if type(one) is FunctionType and one.__code__.co_filename == file and one.__code__.co_firstlineno in fault.entry
     ]
-    new = [code for code in _codes(compile(fault.planted(text), file, "exec")) if code.co_firstlineno == first]
-    pairs = [(one, code) for one in there for code in new if code.co_qualname == one.__code__.co_qualname]
-    if not pairs or any(
-        one.__code__ == code or len(one.__code__.co_freevars) != len(code.co_freevars) for one, code in pairs
-    ):
+    new = {(code.co_firstlineno, code.co_qualname): code for code in _codes(compile(fault.planted(text), file, "exec"))}
+    places = [(one, (one.__code__.co_firstlineno, one.__code__.co_qualname)) for one in there]
+    pairs = [(one, new[place]) for one, place in places if place in new]
+    if not pairs or any(one.__code__ == code or one.__code__.co_freevars != code.co_freevars for one, code in pairs):
         raise Unplantable
     before = [(one, one.__code__) for one, _ in pairs]
     for one, code in pairs:

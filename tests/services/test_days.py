@@ -78,17 +78,19 @@ def test_a_tables_day_is_what_its_rounds_came_to(house: House) -> None:
         two_hits("R-2"),
         message("R-3", seat(1, "3s 3d", 3, 3, 3), seat(4, "Ks Kc", progressive=100)),
     ]
+    linked.append(royal("R-8"))  # another envy, another award
     neighbour = [royal("R-1", table=NEIGHBOUR)]
+    moved_nothing = message("R-1", table=TWIN, irregularities=[{"code": "shoe_failed"}])
     alone = [message("R-1", seat(1, "Ks Kc"), seat(2, "3s 7d"), table=ALONE)]
     other_days = [
         message("R-4", dealt_at="2026-11-27T05:59:59-05:00"),
         message("R-5", dealt_at="2026-11-26T21:00:00-05:00"),
     ]
-    house.play(*linked, *neighbour, *alone, *other_days, message("held", seat(9, "Ks Kc")))
+    house.play(*linked, *neighbour, *alone, *other_days, moved_nothing, message("held", seat(9, "Ks Kc")))
     expected = [
         figures(house, LINKED, "ms-mg01", *linked),
         figures(house, NEIGHBOUR, "ms-mg01", *neighbour),
-        TableDay(TWIN, GAME, "twin", 0, 0, 0, 0, 0, 0),
+        TableDay(TWIN, GAME, "twin", 1, 0, 0, 0, 0, 0),
         figures(house, ALONE, None, *alone),
     ]
     first, second, _, last = expected
