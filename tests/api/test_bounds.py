@@ -151,7 +151,9 @@ def test_all_bodies_together_have_a_bound_and_the_next_is_told_to_try_again(stri
     assert strict.client.post("/api/v1/rounds", json=strict.round(), headers=strict.key()).status_code == 202
 
 
-@pytest.mark.parametrize("body", [b"x" * 200_000, b"x: " + b"y" * 200_000, b"x: y\r\n" * 40_000])
+@pytest.mark.parametrize(
+    "body", [b"x" * 200_000, b"x: " + b"y" * 200_000, b"x: y\r\n" * 40_000], ids=["line", "value", "lines"]
+)
 def test_a_head_without_end_is_cut_off(body: bytes, impatient: Service) -> None:
     with connected(impatient) as connection:
         connection.sendall(b"GET /sign-in HTTP/1.1\r\nHost: localhost\r\n")
@@ -271,7 +273,7 @@ def watching(stack: ExitStack, service: Service, path: str = SIGN, *, source: st
 
 def test_one_address_watches_so_many_signs_and_all_together_so_many(impatient: Service, web: psutil.Process) -> None:
     with ExitStack() as stack:
-        watching(stack, impatient)
+        first, _ = watching(stack, impatient)
         threads = web.num_threads()
         for _ in range(9):
             connection, answer = watching(stack, impatient)
@@ -289,12 +291,17 @@ def test_one_address_watches_so_many_signs_and_all_together_so_many(impatient: S
         # A claim to come from elsewhere is nobody's word: no proxy is named.
         _, answer = watching(stack, impatient, X_Forwarded_For="10.1.2.3")
         assert answer.startswith(b"HTTP/1.1 429")
-        # Whoever leaves makes room.
-        others[0][0].close()
-        give_up = time.monotonic() + 20
-        while not watching(stack, impatient, source="127.0.0.3")[1].startswith(b"HTTP/1.1 200"):
-            assert time.monotonic() < give_up
-            time.sleep(0.1)
+        # Whoever leaves makes room for one, among all and at its address, and no more: the others are still counted.
+        for leaving, comes, full in (
+            (others[0][0], "127.0.0.3", b"HTTP/1.1 503"),
+            (first, "127.0.0.1", b"HTTP/1.1 429"),
+        ):
+            leaving.close()
+            give_up = time.monotonic() + 20
+            while not watching(stack, impatient, source=comes)[1].startswith(b"HTTP/1.1 200"):
+                assert time.monotonic() < give_up
+                time.sleep(0.1)
+            assert watching(stack, impatient, source=comes)[1].startswith(full)
 
 
 def test_a_sign_that_is_none_is_404_and_its_methods_are_few(impatient: Service) -> None:

@@ -123,6 +123,8 @@ def test_a_page_that_ends_with_the_last_round_is_the_last(api: Api) -> None:
     page = api.found("rounds", stream="ms-mg01", after_sequence=last - 2, limit=2)
     assert (len(page["items"]), page["next"]) == (2, None)
     assert api.found("rounds", stream="ms-mg01", after_sequence=last) == {"items": [], "next": None}
+    events = api.found("streams/ms-mg01/events", rounds="yes", after_sequence=last - 2, limit=2)
+    assert ([event["sequence"] for event in events["items"]], events["next"]) == ([last - 1, last], None)
 
 
 @pytest.mark.parametrize("list_of", ["rounds?stream=ms-mg01&", "streams/ms-mg01/events?"])

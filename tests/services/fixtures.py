@@ -76,9 +76,10 @@ def databases() -> Databases:
 
 @pytest.fixture(scope="session")
 def migrated(databases: Databases, django_db_blocker: DjangoDbBlocker) -> Iterator[str]:
-    """A migrated database without a floor."""
+    """A migrated database without a floor, or a copy of the one that JACKPOT_TEST_MIGRATED names (`tests.planted` keeps one)."""
+    kept = os.environ.get("JACKPOT_TEST_MIGRATED")
     with django_db_blocker.unblock():
-        name = databases.create()
+        name = databases.create(like=kept) if kept else databases.create()
         with databases.entered(name):
             call_command("migrate", verbosity=0)
         yield name

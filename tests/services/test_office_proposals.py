@@ -184,7 +184,23 @@ def test_tiers_are_editions_and_what_was_proposed_keeps_its_needs(house: House) 
     tiers.publish(RENAME, [], at=LATER, by="somebody")
     assert state(propose(payload={"name": "Free"})) == "done"
     assert queries.tiers_in_force()["house.rename"] == []
-    assert len(queries.tiers_in_force()["house.grant"]) == len(GRANT.approves)
+
+
+def test_the_tiers_shown_are_those_published_last_the_smallest_amount_first(house: House) -> None:
+    def shown() -> list[Tier]:
+        return [Tier(**tier) for tier in queries.tiers_in_force()["house.grant"]]
+
+    assert shown() == list(GRANT.approves)
+    for amount in (7_000, 5_000):  # the latest edition counts, whichever was made first
+        tiers.publish(
+            GRANT,
+            [Tier(amount, "controller", 2), Tier(0, "manager", 1), Tier(0, "controller", 1)],
+            at=LATER,
+            by="somebody",
+        )
+        tiers.publish(RENAME, [Tier(0, "controller", 1)], at=LATER, by="somebody")
+    assert shown() == [Tier(0, "manager", 1), Tier(0, "controller", 1), Tier(5_000, "controller", 2)]
+    assert [Tier(**tier) for tier in queries.tiers_in_force()["house.rename"]] == [Tier(0, "controller", 1)]
 
 
 def test_a_subject_that_changed_since_it_was_looked_at(house: House) -> None:
@@ -312,6 +328,7 @@ def test_pages_of_proposals_by_key_and_filter(house: House) -> None:
     assert [one.pk for one in first.items] == [made[4], made[3]]
     rest = queries.proposals({}, person=MANAGER, at=LATER, limit=9, cursor=str(first.next))
     assert ([one.pk for one in rest.items], rest.next) == ([made[2], made[1], made[0]], None)
+    assert queries.proposals({}, person=MANAGER, at=LATER, limit=3, cursor=str(first.next)) == rest, "none is left"
     over = AT + proposals.TERM
 
     def found(at: datetime = LATER, **filters: str) -> int:

@@ -1,0 +1,96 @@
+"""Faults in statements of SQL, found by their words: a condition gone, another bound, another order, a lock let go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+KINDS: Final = ("sql bound", "sql condition", "sql order", "sql limit", "sql join", "sql conflict", "sql value")
+
+STATEMENT: Final = re.compile(
+    r"\b(SELECT|INSERT INTO|UPDATE \w+|DELETE FROM|WHERE|CREATE|ALTER|ORDER BY|AND [\w.]+ (?:=|<|>|IN))\b"
+)
+ENDS: Final = r"AND|OR|ORDER BY|GROUP BY|LIMIT|FOR|RETURNING|WHERE|(?:LEFT |CROSS )?JOIN|UNION|THEN|ON CONFLICT|LOOP"
+NEXT: Final = rf"(?=\s+(?:{ENDS})\b|\)|;|\"|$)"
+CONDITION: Final = r"(?:[^()\"';]|\([^()]*(?:\([^()]*\)[^()]*)*\)|'[^']*')+?"
+
+# What it is, what is found, what becomes of it.
+CHANGES: Final[tuple[tuple[str, str, str], ...]] = (
+    ("sql bound", r"(?<![<>=!-])<=(?!>)", "<"),
+    ("sql bound", r"(?<![<>=!-])>=", ">"),
+    ("sql bound", r"(?<![<>=!@-])<(?![=>@-])", "<="),
+    ("sql bound", r"(?<![<>=!@-])>(?![=>@])", ">="),
+    ("sql condition", rf"\bWHERE {CONDITION}{NEXT}", "WHERE true"),
+    ("sql condition", rf"\s+AND {CONDITION}{NEXT}", ""),
+    ("sql condition", rf"\s+OR {CONDITION}{NEXT}", ""),
+    ("sql condition", r"\bIS NOT NULL\b", "IS NULL"),
+    ("sql condition", r"(?<!DO )\bNOT EXISTS\b", "EXISTS"),
+    ("sql condition", r"<>", "="),
+    ("sql condition", r"\bIS DISTINCT FROM\b", "IS NOT DISTINCT FROM"),
+    ("sql order", r"\bORDER BY (?:[\w.]+(?: DESC)?(?:, )?)+(?=\s+LIMIT|\)|\s*\"\"\"|\s*\"|\s+FOR)", ""),
+    ("sql order", r" DESC\b", ""),
+    ("sql order", r"\bORDER BY [\w.]+(?=[,)\s\"])(?! DESC)", r"\g<0> DESC"),
+    ("sql limit", r"\bLIMIT (?:%s|%\(\w+\)s|\d+|\{\w+\})", ""),
+    ("sql limit", r"\bDISTINCT\b(?! FROM)(?: ON \([^)]*\))?", ""),
+    ("sql join", r"\bLEFT JOIN\b", "JOIN"),
+    ("sql join", r"(?<!LEFT )(?<!CROSS )\bJOIN\b(?! LATERAL)", "LEFT JOIN"),
+    ("sql join", r"(?<=\bON )[\w.]+ = [\w.]+ AND ", ""),
+    ("sql join", r"\bUSING \(\w+, ", "USING ("),
+    ("sql conflict", r"\s*ON CONFLICT(?: \([\w, ]+\))? DO NOTHING", ""),
+    ("sql conflict", r"(?<=DO UPDATE SET )\w+ = [^,;()]+, ", ""),
+    (
+        "sql conflict",
+        r"\bDO UPDATE SET (?:[^()\";]|\([^()]*\))+?(?=\s+(?:WHERE|RETURNING)\b|\s*\"|\s*\)|\s*;)",
+        "DO NOTHING",
+    ),
+    ("sql value", r"\bmax\(", "min("),
+    ("sql value", r"\bmin\(", "max("),
+    ("sql value", r"\bgreatest\(", "least("),
+    ("sql value", r"\bsum\(", "max("),
+    ("sql value", r"\bcoalesce\(([^(),]+|sum\([^()]*\)), 0\)", r"\1"),
+    ("sql value", r"(?<=\S) - (?=[\w%(])", " + "),
+    ("sql value", r"(?<=\S) \+ (?=[\w%(])", " - "),
+    ("sql value", r"\bELSE 0\b", "ELSE 1"),
+    ("lock", r"\s+FOR (?:NO KEY UPDATE|UPDATE|SHARE)(?: OF \w+)?(?: SKIP LOCKED)?(?=\s|\"|\)|;|$)", ""),
+    ("lock", r"\s+SKIP LOCKED\b", ""),
+    ("lock", r"\bpg_try_advisory_(xact_)?lock\((%s|[^()]*)\)", "true"),
+    ("lock", r"\bpg_advisory_xact_lock\((?:[^()]|\([^()]*\))*\)", "1"),
+)
+TRIGGERS: Final[tuple[tuple[str, str, str], ...]] = (
+    ("trigger", rf"\bIF {CONDITION} THEN", "IF false THEN"),
+    ("trigger", rf"\s+AND {CONDITION}{NEXT}", ""),
+    ("trigger", rf"\s+OR {CONDITION}{NEXT}", ""),
+    ("trigger", r"<>", "="),
+    ("trigger", r"(?<![<>=!-])<=(?!>)", "<"),
+    ("trigger", r"(?<![<>=!-])>=", ">"),
+    ("trigger", r"(?<![<>=!@-])<(?![=>@-])", "<="),
+    ("trigger", r"(?<![<>=!@-])>(?![=>@])", ">="),
+    ("trigger", r"(?<=BEFORE )UPDATE OR (?=DELETE)", ""),
+    ("trigger", r"(?<=BEFORE UPDATE) OR DELETE", ""),
+    ("trigger", r"\bNOT EXISTS\b", "EXISTS"),
+    ("trigger", r"\bIS NOT NULL\b", "IS NULL"),
+    ("lock", r"\s+FOR (?:NO KEY UPDATE|UPDATE|SHARE)(?= |;|\))", ""),
+    ("check", r"ALTER TABLE \w+ ADD CONSTRAINT \w+ (?:CHECK|UNIQUE|EXCLUDE)[^;]*;", ""),
+    ("trigger", r"CALL make_\w+\([^;]*\);", ""),
+    ("trigger", r"CREATE (?:CONSTRAINT )?TRIGGER [^;]*;", ""),
+    ("check", r"CREATE UNIQUE INDEX", "CREATE INDEX"),
+)
+COMMENT: Final = re.compile(r"--[^\n]*")
+
+
+def faults(words: str, *, trigger: bool = False) -> Iterator[tuple[str, int, int, str]]:
+    """The faults of a text as it is written, if it is SQL: kind, first and last character, what stands there then.
+
+    `trigger`: the text is a migration's, which makes constraints and triggers.
+    """
+    if STATEMENT.search(words) is None:
+        return
+    comments = [match.span() for match in COMMENT.finditer(words)]
+    for kind, pattern, after in TRIGGERS if trigger else CHANGES:
+        for match in re.finditer(pattern, words):
+            between = re.search(r"\bBETWEEN\b(?!.*\bAND\b)", words[: match.start()].rsplit("\n", 1)[-1])
+            if between and re.match(r"\s+AND ", match[0]):
+                continue  # the second bound, not a condition
+            if not any(first <= match.start() < last for first, last in comments):
+                yield kind, match.start(), match.end(), match.expand(after)

@@ -1,0 +1,131 @@
+"""Each table's gaming day as the books have it, against the settlements of its rounds (SPEC §10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, time
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.core.cache import cache
+
+from accounting.rules.gaming_day import began
+from tables.queries.days import TableDay, tables_on
+from tables.queries.floor import tables_now
+from tables.services import floors
+from tests.services.house import (
+    ALONE,
+    FLOOR,
+    LINKED,
+    NEIGHBOUR,
+    OPENED,
+    TWIN,
+    House,
+    Message,
+    forget,
+    message,
+    rows,
+    royal,
+    run,
+    seat,
+    two_hits,
+)
+
+DAY = date(2026, 11, 27)
+GAME = "mississippi-stud"
+
+
+@pytest.fixture(autouse=True)
+def _added_up_anew() -> Iterator[None]:
+    cache.clear()
+    yield
+    cache.clear()
+
+
+def figures(house: House, table: str, link: str | None, *sent: Message) -> TableDay:
+    """What rounds of a table come to by their messages and settlements; their contributions by the transfers."""
+    settlements = [house.settlement(each) for each in sent]
+    seats = [each for settlement in settlements for each in settlement["seats"]]
+    jackpot = sum(award["paid_cents"] for settlement in settlements for award in settlement["awards"])
+    envy = sum(each["paid_cents"] for one in seats for each in one["envy"])
+    references = [each["round"] for each in sent]
+    ((contributions,),) = rows(
+        """
+        SELECT coalesce(sum(amount_cents), 0) FROM accounting_transfer
+        WHERE reason = 'contribution' AND (stream_id, sequence) IN (
+            SELECT stream_id, sequence FROM tables_round
+            WHERE table_id = (SELECT id FROM tables_table WHERE code = %s) AND reference = ANY(%s))
+        """,
+        table,
+        references,
+    )
+    return TableDay(
+        table,
+        GAME,
+        link,
+        len(sent),
+        sum(cents for each in sent for one in each["seats"] for cents in one["wagers"].values()),
+        sum(one["paid_cents"] for one in seats) - jackpot - envy,
+        jackpot,
+        envy,
+        int(contributions),
+    )
+
+
+def test_a_tables_day_is_what_its_rounds_came_to(house: House) -> None:
+    linked = [
+        message("R-1"),
+        two_hits("R-2"),
+        message("R-3", seat(1, "3s 3d", 3, 3, 3), seat(4, "Ks Kc", progressive=100)),
+    ]
+    linked.append(royal("R-8"))  # another envy, another award
+    neighbour = [royal("R-1", table=NEIGHBOUR)]
+    moved_nothing = message("R-1", table=TWIN, irregularities=[{"code": "shoe_failed"}])
+    alone = [message("R-1", seat(1, "Ks Kc"), seat(2, "3s 7d"), table=ALONE)]
+    other_days = [
+        message("R-4", dealt_at="2026-11-27T05:59:59-05:00"),
+        message("R-5", dealt_at="2026-11-26T21:00:00-05:00"),
+    ]
+    house.play(*linked, *neighbour, *alone, *other_days, moved_nothing, message("held", seat(9, "Ks Kc")))
+    expected = [
+        figures(house, LINKED, "ms-mg01", *linked),
+        figures(house, NEIGHBOUR, "ms-mg01", *neighbour),
+        TableDay(TWIN, GAME, "twin", 1, 0, 0, 0, 0, 0),
+        figures(house, ALONE, None, *alone),
+    ]
+    first, second, _, last = expected
+    assert first.pays_cents and first.jackpot_cents and first.envy_cents and first.contributions_cents
+    assert second.envy_cents and last.pays_cents and not last.contributions_cents
+    assert first.win_cents == first.handle_cents - first.pays_cents - first.envy_cents - first.contributions_cents
+    assert tables_on(DAY) == expected
+    assert [tables_on(DAY, table=each.table) for each in expected] == [[each] for each in expected]
+    assert [each.rounds for each in tables_on(date(2026, 11, 26))] == [2, 0, 0, 0]
+    assert [each.rounds for each in tables_on(date(2026, 11, 28))] == [0, 0, 0, 0]
+
+
+def test_rounds_of_closed_days_are_of_the_day_that_they_are_booked_on(house: House) -> None:
+    """However long before it they were dealt: all of them, and no other of the days that they were dealt on."""
+    own = message("before", dealt_at="2026-11-25T20:00:00-05:00")
+    house.play(own, at=datetime(2026, 11, 26, 1, 0, 1, tzinfo=UTC))
+    run("INSERT INTO accounting_gamingday (date, closed_at) VALUES ('2026-11-27', now())")
+    late = [
+        message("R-1", dealt_at="2026-11-25T20:00:00-05:00"),
+        royal("R-2", dealt_at="2026-11-26T20:00:00-05:00"),
+        message("R-3", dealt_at="2026-11-28T20:00:00-05:00"),
+        message("R-4", dealt_at="2026-11-29T05:59:59-05:00"),
+    ]
+    house.play(*late, at=datetime(2026, 11, 29, 11, 0, 0, tzinfo=UTC))
+    assert tables_on(date(2026, 11, 28), table=LINKED) == [figures(house, LINKED, "ms-mg01", *late)]
+    assert tables_on(DAY, table=LINKED) == [TableDay(LINKED, GAME, "ms-mg01", 0, 0, 0, 0, 0, 0)]
+    for day, on_the_floor in ((date(2026, 11, 28), 4), (DAY, 0), (date(2026, 11, 25), 1)):
+        begins = began(day, zone=ZoneInfo("America/New_York"), starts=time(6))
+        assert {each.code: each.rounds_today for each in tables_now(day, begins)}[LINKED] == on_the_floor
+    assert tables_on(date(2026, 11, 25), table=LINKED) == [figures(house, LINKED, "ms-mg01", own)]
+
+
+def test_tables_stand_by_their_codes_whenever_they_were_put_there(house: House) -> None:
+    lone = FLOOR[FLOOR.index('[[tables]]\ncode = "VIP-7"') :]
+    property_alone = FLOOR[: FLOOR.index("[[paytables]]")]
+    floors.install(property_alone + lone.replace(ALONE, "AA-1"), at=OPENED)
+    forget()
+    assert [each.table for each in tables_on(DAY)] == ["AA-1", LINKED, NEIGHBOUR, TWIN, ALONE]

@@ -1,0 +1,101 @@
+"""Lists stand by code, whenever what they list was put there: the house was opened in another order than its codes'."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+
+import accounting.queries
+import devices.queries
+import jackpot.queries
+import tables.queries.floor
+import tables.queries.projection
+import tables.queries.set_up
+from devices import enrolment
+from tables.services import floors
+from tests.services.house import ALONE, FLOOR, LINKED, NEIGHBOUR, OPENED, TWIN, House, forget, message, run
+
+LATER = OPENED + timedelta(days=1)
+FIRST_TABLE, MIDDLE_TABLE, FIRST_LINK = "AA-1", "MS-1011", "all"
+TABLES = [FIRST_TABLE, LINKED, MIDDLE_TABLE, NEIGHBOUR, TWIN, ALONE]
+LINKS = [FIRST_LINK, "ms-mg01", "twin"]
+LONE = [MIDDLE_TABLE, ALONE]  # tables with a stream of their own
+
+
+@pytest.fixture
+def grown(house: House) -> House:
+    """The floor with a link whose levels are not in the order of their codes, and tables between the others."""
+    head = FLOOR[: FLOOR.index("[[links]]")]
+    twin = FLOOR[FLOOR.index('[[links]]\ncode = "twin"') : FLOOR.index("[[tables]]")]
+    table = FLOOR[FLOOR.index('[[tables]]\ncode = "TW-201"') : FLOOR.index('[[tables]]\ncode = "VIP-7"')]
+    lone = FLOOR[FLOOR.index('[[tables]]\ncode = "VIP-7"') :]
+    added = twin.replace('"twin"', f'"{FIRST_LINK}"') + table.replace(TWIN, FIRST_TABLE).replace(
+        '"twin"', f'"{FIRST_LINK}"'
+    )
+    floors.install(head + added + lone.replace(ALONE, MIDDLE_TABLE), at=LATER)
+    forget()
+    cache.clear()
+    return house
+
+
+def codes(found: Iterable[Any], name: str = "code") -> list[str]:
+    return [each[name] if isinstance(each, dict) else getattr(each, name) for each in found]
+
+
+def test_tables_and_links_stand_by_their_codes(grown: House) -> None:
+    today = date(2026, 11, 27)
+    assert codes(tables.queries.floor.tables_now(today, OPENED)) == TABLES
+    assert codes(tables.queries.set_up.tables_in_force()) == TABLES
+    assert list(tables.queries.set_up.table_ids()) == TABLES
+    assert tables.queries.projection.table_codes() == TABLES
+    assert codes(jackpot.queries.link_states()) == codes(jackpot.queries.links_with_terms()) == LINKS
+
+
+def test_levels_stand_as_their_link_has_them(grown: House) -> None:
+    """In the order of the floor file, which is that of their prizes."""
+    levels = [(FIRST_LINK, "grand"), (FIRST_LINK, "minor"), ("ms-mg01", "major"), ("twin", "grand"), ("twin", "minor")]
+    grown.play(message("R-1", table=TWIN), message("R-2"))  # whose meters are written anew
+    assert [(each.link, each.level) for each in jackpot.queries.liabilities()] == levels
+    assert [
+        (link["code"], level["code"]) for link in jackpot.queries.link_states() for level in link["levels"]
+    ] == levels
+
+
+@pytest.mark.parametrize(
+    "listed",
+    [
+        lambda: [code for _, code, _ in accounting.queries.streams()],
+        lambda: [code for code, _, _ in accounting.queries.stream_heads()],
+    ],
+    ids=["streams", "their heads"],
+)
+def test_streams_stand_by_their_codes(listed: Callable[[], list[str]], grown: House) -> None:
+    assert [code for code in listed() if code in LINKS] == LINKS
+    assert [code for code in listed() if code not in LINKS] == LONE
+
+
+def test_devices_stand_by_their_codes_and_name_their_tables_so(grown: House) -> None:
+    for code in ("IDP-2", "IDP-1"):
+        enrolment.enrol(code, [ALONE, FIRST_TABLE, LINKED], key=f"key of {code}", by="sam", at=LATER)
+    found = [each for each in devices.queries.gateways() if each.code.startswith("IDP-")]
+    assert [(each.code, each.tables) for each in found] == [
+        (code, f"{FIRST_TABLE}, {LINKED}, {ALONE}") for code in ("IDP-1", "IDP-2")
+    ]
+
+
+def test_what_several_tables_call_the_same_is_found_by_their_codes_and_is_a_result(grown: House) -> None:
+    grown.play(*(message("R-9", table=table) for table in (ALONE, TWIN, LINKED)))
+    grown.play(message("R-8", table=LINKED))
+    run(
+        """
+        INSERT INTO devices_reference (table_id, reference, kind, digest, message_id, received_at, device_id)
+        SELECT table_id, reference, 'lock', digest, nextval('devices_message_id_seq'), received_at, device_id
+        FROM devices_reference
+        """
+    )
+    assert devices.queries.rounds_named("R-9") == [(LINKED, "R-9"), (TWIN, "R-9"), (ALONE, "R-9")]
+    assert devices.queries.rounds_named("R-9", limit=2) == [(LINKED, "R-9"), (TWIN, "R-9")]
