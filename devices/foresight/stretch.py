@@ -156,6 +156,7 @@ def house_before(part: Stretch) -> tuple[House, dict[str, Meter]]:
 def decide_stretch(part: Stretch) -> Decided:
     """Read and decide a stretch. Raises NotReplayable for an event that cannot be decided."""
     house, meters = house_before(part)
+    house.locks.clear()  # a round with a lock is decided in its turn; no other may find one that was void meanwhile
     run = _Run(part, Alternative(house, part.proposed), tallies(meters))
     with collector.paused():
         for first in range(part.first, part.last + 1, CHUNK):

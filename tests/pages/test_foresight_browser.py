@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -13,13 +11,12 @@ from accounting.office.services import jobs
 from accounting.rules.roles import ADMINISTRATOR
 from devices.foresight.work import FORESEE
 from tests.conftest import Service
+from tests.pages.browsers import faults
 from tests.pages.conftest import person
 from tests.services.desk import ANYBODY
 from tests.services.house import RECEIVED, House, message, royal, two_hits
 
 pytestmark = pytest.mark.browser
-
-CONTRAST = (Path(__file__).parent / "contrast.js").read_text()
 
 
 @pytest.fixture
@@ -68,7 +65,7 @@ def test_terms_are_typed_looked_at_and_their_replay_drawn(page: Page) -> None:
     fits(page)
     for theme in ("light", "dark"):
         page.evaluate("theme => document.documentElement.dataset.bsTheme = theme", theme)
-        assert page.evaluate(CONTRAST) == []
+        assert faults(page) == []
     page.emulate_media(media="print")
     expect(drawing).to_be_visible()
 
@@ -82,4 +79,4 @@ def test_the_meter_over_time_is_zoomed_and_compared(page: Page) -> None:
     fits(page)
     page.get_by_role("link", name="Closer").click()
     assert "from=" in page.url and "with=twin" in page.url
-    assert page.evaluate(CONTRAST) == []
+    assert faults(page) == []

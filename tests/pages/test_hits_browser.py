@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tables.services import floors
+from tests.pages.browsers import faults
 from tests.pages.conftest import person
-from tests.pages.test_held_browser import CONTRAST
 from tests.pages.test_held_browser import browsers as browsers_fixture
 from tests.services.house import FLOOR, LINKED, NEIGHBOUR, OPENED, House, message, royal, run, two_hits, value, verify
 
@@ -104,6 +104,6 @@ def test_the_queue_a_hit_and_a_voided_round_can_be_read_and_fit(
     sue = browsers("sue", "/hits/", color_scheme=scheme, viewport={"width": 1280, "height": 900})
     for address in ("/hits/", f"/hits/{FIRST}/", f"/rounds/{LINKED}/r-1", f"/payouts/?table={LINKED}"):
         sue.goto(floor + address)
-        assert sue.evaluate(CONTRAST) == [], address
+        assert faults(sue) == [], address
         assert sue.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), address
         kept(sue, f"{scheme}-{address.strip('/').replace('/', '-').partition('?')[0]}")

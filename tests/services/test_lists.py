@@ -52,7 +52,7 @@ def test_tables_and_links_stand_by_their_codes(grown: House) -> None:
     assert codes(tables.queries.set_up.tables_in_force()) == TABLES
     assert list(tables.queries.set_up.table_ids()) == TABLES
     assert tables.queries.projection.table_codes() == TABLES
-    assert codes(jackpot.queries.link_states()) == codes(jackpot.queries.links_with_terms()) == LINKS
+    assert codes(jackpot.queries.link_states()) == codes(jackpot.queries.links_with_terms(at=OPENED)) == LINKS
 
 
 def test_levels_stand_as_their_link_has_them(grown: House) -> None:
