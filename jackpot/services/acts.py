@@ -15,7 +15,7 @@ from jackpot.rules.decision import Act, Decision, cause_of
 from jackpot.rules.installing import FILE
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.state import LinkState
-from jackpot.services import between, filing, meters, standing
+from jackpot.services import between, filing, listening, meters, standing
 from jackpot.services.shown import show_state, show_terms
 
 encode = msgspec.json.Encoder(order="sorted").encode
@@ -100,6 +100,7 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
         ledger.terms_changed(stream.pk)
         for change in decision.changes:
             show(state, change)
+    listening.tell_after(stream.pk, sequence)
     return stream.code, sequence
 
 

@@ -17,7 +17,7 @@ from jackpot.models import Link
 from jackpot.rules import between, levels
 from jackpot.rules.decision import Act, Decision, cause_of
 from jackpot.rules.state import LinkState
-from jackpot.services import meters, standing
+from jackpot.services import listening, meters, standing
 from jackpot.services.meters import LinkMeters
 
 if TYPE_CHECKING:
@@ -59,6 +59,7 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
         sequences[state.code] = sequence = ledger.record(stream, entry, at=at)
         link.values.update(share.meters.get(state.code, {}))
         link.write(sequence=sequence)
+        listening.tell_after(stream.pk, sequence)
     subject = between.books_of(act)
     return subject, sequences[subject]
 

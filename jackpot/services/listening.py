@@ -5,11 +5,12 @@ Only ids travel. Who hears reads; after a lost connection everybody reads again,
 
 import asyncio
 from collections import defaultdict
+from functools import partial
 from typing import Any
 
 import psycopg
 import structlog
-from django.db import connection
+from django.db import connection, transaction
 
 log = structlog.get_logger()
 
@@ -21,6 +22,11 @@ def tell(stream_id: int, sequence: int) -> None:
     """Say that a stream stands at a sequence. Called after the commit: inside it, NOTIFY serialises all commits."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, f"{stream_id}:{sequence}"])
+
+
+def tell_after(stream_id: int, sequence: int) -> None:
+    """Say so once the transaction at hand is committed; an act stands whether anybody hears of it or not."""
+    transaction.on_commit(partial(tell, stream_id, sequence), robust=True)
 
 
 class Hub:

@@ -9,7 +9,6 @@ from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 from accounting.rules import moments
 from accounting.rules.acts import ActRefused
 from accounting.services import ledger
-from accounting.services.copying import Copying
 from accounting.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
 from tables import models
@@ -193,9 +192,7 @@ def _decide_round(stream: Any, act: Act, *, at: datetime, **more: Any) -> int:
     cause = encode(cause_of(act, **named, **more))
     booking = Booking(*ledger.booked_on(own_day))
     sequence = book.decided_round(act, cause, decision, incoming, Moments(when.dealt_at, when.counts_at), booking)
-    with Copying() as copying:
-        book.send(copying)
-    book.close()
+    book.finish()
     return sequence
 
 

@@ -18,7 +18,6 @@ from accounting.rules import edition
 from accounting.rules.acts import ActRefused
 from accounting.rules.events import LOCK
 from accounting.services import ledger
-from accounting.services.copying import Copying
 from accounting.services.ledger import Entry
 from accounting.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
@@ -212,7 +211,5 @@ def void(stream: Stream, act: Act, *, at: datetime, **more: Any) -> int:
     sequence = book.act(act, encode(cause_of(act, **more)), decision, Booking(*ledger.booked_on(ledger.day_of(at))))
     table, _, reference = act.subject.partition("/")
     book.ended.append((book.in_force.table_ids[table], reference, models.Lock.State.VOID.value, sequence))
-    with Copying() as copying:
-        book.send(copying)
-    book.close()
+    book.finish()
     return sequence

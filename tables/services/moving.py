@@ -10,7 +10,6 @@ from typing import Any
 
 from accounting.queries import stream_ids
 from accounting.services import ledger
-from accounting.services.copying import Copying
 from jackpot.queries import link_and_paytable
 from jackpot.rules.decision import Act, Decision, cause_of
 from tables import models
@@ -108,8 +107,6 @@ def _write(side: _Side, act: Act, cause: bytes, decision: Decision, booking: Boo
     book, stream = side.book, side.stream
     assert book is not None, "the stream is there"
     sequence = book.act(act, cause, decision, booking)
-    with Copying() as copying:
-        book.send(copying)
-    book.close()
+    book.finish()
     ledger.terms_changed(stream.pk)
     return sequence

@@ -2,15 +2,11 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any
-
-from django.db import transaction
 
 from accounting.rules.acts import ActRefused
 from accounting.services import ledger
 from jackpot.rules.decision import Act, Decision
-from jackpot.services import listening
 from tables.rules.deciding import decide
 from tables.rules.precedents import OF_HITS, PAYOUT, Precedent
 from tables.services import precedents, recording
@@ -65,6 +61,4 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     """
     stream = ledger.lock_stream(stream_of(act))
     sequence, _ = recording.record(stream, act, at=at, **more)
-    # Whoever shows the link's meters looks again; where telling fails the next round does it.
-    transaction.on_commit(partial(listening.tell, stream.pk, sequence), robust=True)
     return stream.code, sequence

@@ -18,7 +18,7 @@ from accounting.services.copying import Copying
 from accounting.services.ledger import Entry, Journal
 from accounting.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
-from jackpot.services import meters
+from jackpot.services import listening, meters
 from tables.models import Hold, LockSetAside
 from tables.rules.deciding import RoundDecision, decide
 from tables.rules.house import DECIDED, House
@@ -215,6 +215,13 @@ class Recorder:
             if self.link is not None:
                 self.link.write(sequence=self.journal.next_sequence - 1)
 
+    def finish(self) -> None:
+        """Write all of what people decided on a stream; whoever listens to it hears after the commit."""
+        with Copying() as copying:
+            self.send(copying)
+        self.close()
+        listening.tell_after(self.journal.stream_id, self.journal.next_sequence - 1)
+
 
 def recorder(stream_id: int, in_force: StreamTerms, *, next_sequence: int, head: bytes, at: datetime) -> Recorder:
     """A recorder on a stream whose row the caller holds locked, on its meters as they stand."""
@@ -253,9 +260,7 @@ def record(stream: "Stream", act: Act, *, at: datetime, **more: Any) -> tuple[in
         decision = decide(act, book.house)
         booking = Booking(*ledger.booked_on(ledger.day_of(at)))
         sequence = book.act(act, encode(cause), decision, booking)
-    with Copying() as copying:
-        book.send(copying)
-    book.close()
+    book.finish()
     if precedent is not None:
         ends.show(decision.steps, precedent, cause, stream_id=stream.pk, sequence=sequence, at=at)
     stream.next_sequence, stream.head = book.journal.next_sequence, book.journal.head
