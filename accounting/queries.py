@@ -476,7 +476,7 @@ NEXT_EVENT = """
 """
 LAST_ACT = """
     SELECT coalesce(max(sequence), 0) FROM accounting_event WHERE stream_id = %s AND kind <> 'round'
-        AND (kind LIKE %s OR kind = 'level.transfer' OR subject = %s)
+        AND (kind LIKE %s OR kind IN ('level.transfer', 'link.close') OR subject = %s)
 """
 CONTRIBUTED = """
     SELECT coalesce(sum(CASE WHEN account.id = transfer.credit_id THEN transfer.amount_cents ELSE -transfer.amount_cents END)

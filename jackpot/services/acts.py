@@ -16,7 +16,7 @@ from jackpot.rules.installing import FILE
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.state import LinkState
 from jackpot.services import between, filing, listening, meters, standing
-from jackpot.services.shown import show_state, show_terms
+from jackpot.services.shown import show
 
 encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -102,12 +102,3 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
             show(state, change)
     listening.tell_after(stream.pk, sequence)
     return stream.code, sequence
-
-
-def show(link: LinkState, change: Mapping[str, Any]) -> None:
-    """Take over a change that was recorded of a link, and show what its events say of it now."""
-    link.change(change)
-    if change["what"] == "link.state":
-        show_state(link)
-    else:
-        show_terms(link, nanoseconds(change["counts_from"]))

@@ -19,13 +19,15 @@ from jackpot.rules.decision import Act, Decision, cause_of
 from jackpot.rules.state import LinkState
 from jackpot.services import listening, meters, standing
 from jackpot.services.meters import LinkMeters
+from jackpot.services.shown import show
 
 if TYPE_CHECKING:
     from accounting.models import Stream
 
 encode = msgspec.json.Encoder(order="sorted").encode
 
-DECIDERS: Final[Mapping[str, Callable[[Act, Mapping[str, LinkState]], Decision]]] = {"level.transfer": levels.transfer}
+Decider = Callable[[Act, Mapping[str, LinkState]], Decision]
+DECIDERS: Final[Mapping[str, Decider]] = {"level.transfer": levels.transfer}
 
 
 class Standing(NamedTuple):
@@ -36,18 +38,19 @@ class Standing(NamedTuple):
     state: LinkState
 
 
-def decide(act: Act) -> Decision:
+def decide(act: Act, decider: Decider | None = None) -> Decision:
     """What an act between links would come to as they stand, without recording it. Raises ActRefused."""
-    return _decided(act, [_standing(ledger.stream(stream_id)) for stream_id in _streams(act)])
+    return _decided(act, [_standing(ledger.stream(stream_id)) for stream_id in _streams(act)], decider)
 
 
-def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
+def perform(act: Act, *, at: datetime, decider: Decider | None = None, **more: Any) -> tuple[str, int]:
     """Decide and record an act inside the caller's transaction: the stream of its subject, and the sequence there.
 
-    `more` is kept with its cause. Raises ActRefused where it cannot be done.
+    `more` is kept with its cause; `decider` is that of an act of which more must be known than its links, asked when they
+    are locked. Raises ActRefused where it cannot be done.
     """
     found = [_standing(ledger.lock_stream(stream_id)) for stream_id in _streams(act)]
-    decision = _decided(act, found)
+    decision = _decided(act, found, decider)
     if len(found) > 1:
         more[between.KEY] = _sides(act, found)
     cause, result = encode(cause_of(act, **more)), encode(decision.result)
@@ -59,6 +62,10 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
         sequences[state.code] = sequence = ledger.record(stream, entry, at=at)
         link.values.update(share.meters.get(state.code, {}))
         link.write(sequence=sequence)
+        if share.changes:
+            ledger.terms_changed(stream.pk)
+            for change in share.changes:
+                show(state, change)
         listening.tell_after(stream.pk, sequence)
     subject = between.books_of(act)
     return subject, sequences[subject]
@@ -88,5 +95,5 @@ def _standing(stream: "Stream") -> Standing:
     return Standing(stream, link, standing.of_link(stream.pk, link))
 
 
-def _decided(act: Act, found: list[Standing]) -> Decision:
-    return DECIDERS[act.act](act, {each.state.code: each.state for each in found})
+def _decided(act: Act, found: list[Standing], decider: Decider | None) -> Decision:
+    return (decider or DECIDERS[act.act])(act, {each.state.code: each.state for each in found})

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db.backends.postgresql.psycopg_any import DateTimeTZRange
 
-from accounting.rules.moments import at_nanoseconds
+from accounting.rules.moments import at_nanoseconds, nanoseconds
 from jackpot.models import Level, LevelTerms, Link, Meter, ProgressiveEdition
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import Meter as Reading
@@ -81,3 +81,12 @@ def _show_edition(terms: LinkTerms, rows: Mapping[str, Level], in_force: DateTim
             hit_denominator=chance.denominator,
             **values,
         )
+
+
+def show(link: LinkState, change: Mapping[str, Any]) -> None:
+    """Take over a change that was recorded of a link, and show what its events say of it now."""
+    link.change(change)
+    if change["what"] == "link.state":
+        show_state(link)
+    else:
+        show_terms(link, nanoseconds(change["counts_from"]))

@@ -31,7 +31,8 @@ def of_link(stream_id: int, meters: LinkMeters) -> LinkState:
                 found = filed(change, installing.filed_on(msgspec.json.decode(event.cause)))
             elif change["what"].startswith("link."):
                 assert found is not None, "a link is opened before it changes"
-                found.change(change)
+                if change["link"] == found.code:  # an act that moved both may have changed another
+                    found.change(change)
     assert found is not None, "the stream of a link begins with its opening"
     found.meters, found.next_hit = meters.values, meters.next_hit
     return found

@@ -25,13 +25,14 @@ def _foresee_closing(asked: Asked) -> Foreseen:
     decision = closing.foresee(act_asked(asked), at=asked.at)
     rows = [Change("State", "suspended", "closed")]
     for row in decision.result["meters"]:
-        for part, before in (
-            ("display", row["before_cents"]),
-            ("reserve", row["reserve_before_cents"]),
-            ("overflow", row["overflow_before_cents"]),
+        level = row["level"] if row["link"] == asked.subject else f"{row['link']}/{row['level']}"
+        for part, before, after in (
+            ("display", row["before_cents"], row["after_cents"]),
+            ("reserve", row["reserve_before_cents"], row["reserve_cents"]),
+            ("overflow", row["overflow_before_cents"], row["overflow_cents"]),
         ):
-            if before:
-                rows.append(Change(f"{row['level']}: {part}", money(before), money(0)))
+            if before != after:
+                rows.append(Change(f"{level}: {part}", money(before), money(after)))
     rows += [
         Change(words(reason), "", f"{money(cents)} to {account_name(credit)}")
         for _, credit, cents, reason in decision.movements

@@ -314,7 +314,9 @@ class House:
                 case "table.installed":
                     self.take(installed(change, self.editions))
                 case what if what.startswith("link."):
-                    self.links[change["link"]].change(change)
+                    # One stream's house knows its own link: what an act changed of another too is on that one's stream.
+                    if self.remembers or change["link"] in self.links:
+                        self.links[change["link"]].change(change)
                 case _:
                     self.tables[change["table"]].change(change, self.editions)
 

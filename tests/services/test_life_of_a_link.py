@@ -274,9 +274,10 @@ def test_a_link_is_closed_with_every_part_at_zero_and_never_moves_again(busy_hou
     assert refused(house, "link.close", "ms-mg01", disposition=TO_BOOKS) == ("wrong_state", None)
     house.act("link.suspend", "ms-mg01", at=at)
     assert refused(house, "link.close", "ms-mg01", at=at, disposition=TO_BOOKS[:1]) == ("money_left", None)
-    assert refused(house, "link.close", "ms-mg01", at=at, disposition=[*TO_BOOKS[1:], TO_BOOKS[0] | {"to": "twin/grand"}]) == (
-        "invalid_value", "/payload/disposition/2/to",
-    )  # fmt: skip
+    for to in ("twin/none", "none/grand", "ms-mg01/major"):
+        assert refused(house, "link.close", "ms-mg01", at=at, disposition=[*TO_BOOKS[1:], TO_BOOKS[0] | {"to": to}]) == (
+            "invalid_value", "/payload/disposition/2/to",
+        )  # fmt: skip
     stream, sequence = house.act("link.close", "ms-mg01", at=at, disposition=TO_BOOKS)
     assert (state("ms-mg01"), meter("ms-mg01")) == ("closed", (0, 0, 0, sequence))
     assert (balance("adjustments") - owed, balance("revenue") - revenue) == (display, reserve)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -12,7 +13,7 @@ from jackpot.services import listening
 from tests.services.house import ALONE, LINKED, NEIGHBOUR, House, locked, message, rows, two_hits
 
 HIT = "ms-mg01-000001"
-ACTS = (
+ACTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("level.adjust", "ms-mg01/major", {"part": "display", "cents": 5, "reason": "boost"}),
     ("table.close", ALONE, {}),
     ("table.open", ALONE, {}),

@@ -271,3 +271,67 @@ def test_meters_are_never_of_two_moments(house: House) -> None:
         )
     ) == {"ms-mg01": 2, "twin": 1}
     assert run("SELECT FROM accounting_event WHERE kind = 'level.transfer'") == 2
+
+
+CLOSING = [
+    {"level": "major", "part": "display", "to": OTHER},
+    {"level": "major", "part": "reserve", "to": "revenue_booked"},
+    {"level": "major", "part": "overflow", "to": OTHER},
+]
+
+
+def test_a_closing_link_leaves_its_money_to_a_level_of_another_link(busy_house: House) -> None:
+    """One event on each stream, in one commit; either is verified by itself and against the other."""
+    house = busy_house
+    play(house, 1, 3)
+    house.act("link.suspend", "ms-mg01")
+    (display, reserve, _), before = parts("ms-mg01")["major"], parts("twin")["grand"]
+    there = value("SELECT next_sequence FROM accounting_stream WHERE code = 'twin'")
+    stream, sequence = house.act("link.close", "ms-mg01", disposition=CLOSING)
+    assert (stream, documents("ms-mg01", sequence)) == ("ms-mg01", documents("twin", there))
+    assert booked("twin", there) == []
+    assert parts("ms-mg01")["major"] == [0, 0, 0]
+    after = parts("twin")["grand"]
+    assert (after[0] + after[2], after[1]) == (before[0] + before[2] + display, before[1])
+    assert (
+        after[0] == before[0] + display
+        or after[0]
+        == value(
+            "SELECT limit_cents FROM jackpot_levelterms terms JOIN jackpot_level level ON level.id = level_id WHERE code = 'grand'"
+        )
+        * MILLION
+    )
+    revenue = [row for row in booked("ms-mg01", sequence) if row[3] == "revenue_booked"]
+    assert [cents for _, _, cents, _ in revenue] == [reserve // MILLION]
+    assert rows("SELECT code, state FROM jackpot_link ORDER BY code") == [("ms-mg01", "closed"), ("twin", "open")]
+    verify()
+    house.play(message("t-9", table=TWIN), message("t-9"))
+    assert house.outcome(house.posted[-2]) == ("settled", [])
+    assert house.outcome(house.posted[-1]) == ("held", ["link_not_open"])
+    verify()
+    for code in ("ms-mg01", "twin"):
+        verify_stream(House.stream(code))
+
+
+def test_a_link_that_receives_while_another_closes_is_only_moved(busy_house: House) -> None:
+    """Its own hits and state have no part in it; the closing link's have, whichever stream has the lower id."""
+    house = busy_house
+    play(house, 1, 2)
+    house.play(royal("t-5"), royal("t-5", table=TWIN))
+    house.act("link.suspend", "twin")
+    with pytest.raises(ActRefused) as refusal:
+        house.act("link.close", "twin", disposition=[
+            {"level": level, "part": part, "to": ONE} for level in parts("twin") for part in ALL
+        ])  # fmt: skip
+    assert refusal.value.code == "open_hits"
+    steps: list[tuple[str, dict[str, Any]]] = [("verify", {}), ("approve", {}), ("pay", {"method": "cage"})]
+    for step, payload in steps:
+        for (hit,) in rows(
+            "SELECT number FROM jackpot_hit JOIN jackpot_link link ON link.id = link_id WHERE code = 'twin'"
+        ):
+            house.act(f"hit.{step}", f"twin-{hit:06}", **payload)
+    house.act("link.close", "twin", disposition=[
+        {"level": level, "part": part, "to": ONE} for level in parts("twin") for part in ALL
+    ])  # fmt: skip
+    assert all(found == [0, 0, 0] for found in parts("twin").values())
+    verify()
