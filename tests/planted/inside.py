@@ -22,6 +22,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
+from django.core.cache import cache
 
 from tests.planted.faults import APPS, ROOT, Fault
 
@@ -123,6 +124,7 @@ def _forget() -> None:
     for one in gc.get_objects():
         if type(one) is functools._lru_cache_wrapper and str(getattr(one, "__module__", "")).split(".")[0] in APPS:
             one.cache_clear()
+    cache.clear()
 
 
 class _Session:

@@ -297,7 +297,7 @@ def test_a_closing_link_leaves_its_money_to_a_level_of_another_link(busy_house: 
         after[0] == before[0] + display
         or after[0]
         == value(
-            "SELECT limit_cents FROM jackpot_levelterms terms JOIN jackpot_level level ON level.id = level_id WHERE code = 'grand'"
+            "SELECT limit_cents FROM jackpot_levelterms JOIN jackpot_level level ON level.id = level_id WHERE code = 'grand'"
         )
         * MILLION
     )
