@@ -41,6 +41,8 @@ def django_db_setup(django_db_setup: None) -> None:
     """
     from django.db.backends.postgresql.operations import DatabaseOperations
 
+    from jackpot.config import celery  # noqa: F401  # as every process of the service: tasks are sent by our transport
+
     plain = DatabaseOperations.sql_flush
 
     def past_the_guards(self: Any, *args: Any, **kwargs: Any) -> list[str]:

@@ -16,7 +16,7 @@ from tests.services.house import House
 PARTS = {"clock", "floor-now", "jackpots-hits", "jackpot-hits", "jackpot-series", "payout-total"}
 """Parts of pages that read themselves anew."""
 STREAMS = {"live", "sign-stream"}
-ASKED_FOR = {"find", "decision-evidence"}
+ASKED_FOR = {"find", "decision-evidence", "foreseen"}
 """What no link leads to: a form does; and files."""
 
 

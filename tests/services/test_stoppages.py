@@ -96,6 +96,7 @@ def test_a_permission_that_was_revoked(busy_house: House) -> None:
     busy_house.post(royal("R-1"), message("R-2"))
     run("""
         CREATE ROLE settling;
+        GRANT USAGE ON SCHEMA public TO settling;
         GRANT ALL ON ALL TABLES IN SCHEMA public TO settling;
         GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO settling;
         REVOKE UPDATE ON jackpot_meter FROM settling;
