@@ -17,7 +17,6 @@ from accounting.statements import execute
 from devices.models import Contact, SignificantEvent
 from devices.queries import last_heard
 from jackpot.rules.decision import Act
-from jackpot.services import listening
 from tables.services import acts, terms
 
 log = structlog.get_logger()
@@ -75,12 +74,12 @@ def watch(*, at: datetime) -> list[str]:
         if heard_at is None or table.link is None:
             continue
         heard = at - heard_at < term
-        if heard != table.heard and _turn(code, table.stream_id, heard=heard, last=heard_at, at=at):
+        if heard != table.heard and _turn(code, heard=heard, last=heard_at, at=at):
             turned.append(code)
     return turned
 
 
-def _turn(code: str, stream_id: int, *, heard: bool, last: datetime, at: datetime) -> bool:
+def _turn(code: str, *, heard: bool, last: datetime, at: datetime) -> bool:
     """Record that a table is heard of again, or no more; False where somebody else just did."""
     act = Act(CONTACT, code, at.isoformat(), {"heard": heard, "last": last.isoformat()})
     try:
@@ -93,5 +92,4 @@ def _turn(code: str, stream_id: int, *, heard: bool, last: datetime, at: datetim
     except ActRefused:
         return False
     log.warning("table_contact", table=code, heard=heard, last=last.isoformat())
-    listening.tell(stream_id, sequence)
     return True
