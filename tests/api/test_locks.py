@@ -137,6 +137,7 @@ def test_a_lock_is_among_the_events_of_its_stream(api: Api) -> None:
 
 
 def test_the_display_moves_at_the_lock(api: Api) -> None:
+    api.settle()  # what other tests have left
     before = api.found("links/ms-mg01")["levels"][0]
     api.post(lock(1, 2, 3))
     api.settle()
