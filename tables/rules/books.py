@@ -60,8 +60,12 @@ def posting(
     for seat in settlement["seats"]:
         wagered += seat["staked_cents"]
         paid += seat["paid_cents"]
-        number = seat["seat"]
-        for line in seat["lines"]:
+        number, lines = seat["seat"], seat["lines"]
+        if not seat["paid_cents"]:  # nothing won and nothing given back; a progressive wager is the last line
+            if lines and lines[-1]["wager"] == "progressive":
+                progressives += 1
+            continue
+        for line in lines:
             wager, cents = line["wager"], line["win_cents"]
             if wager == "progressive" and line["result"] != "void":
                 progressives += 1

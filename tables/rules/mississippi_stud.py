@@ -39,6 +39,7 @@ class Board:
     total: int  # the sum of the community cards' weights
     bonus: Pay | None
     cover_all: tuple[str, int] | None  # the highest hand and what it pays, "to 1"
+    strengths: dict[int, int]  # the five cards of the seats that Cover All looked at
 
 
 class MississippiStud(Game[Board]):
@@ -84,19 +85,23 @@ class MississippiStud(Game[Board]):
         first, second, third = message.community
         total = WEIGHT[first] + WEIGHT[second] + WEIGHT[third]
         bonus = self.bonus_pays[hands.three_card_strength(total) // THREE_CARD_LEADS] if self.bonus_pays else None
-        return Board(total, bonus, self._cover_all(message, ruling, total) if self.cover_all else None)
+        strengths: dict[int, int] = {}
+        cover_all = self._cover_all(message, ruling, total, strengths) if self.cover_all else None
+        return Board(total, bonus, cover_all, strengths)
 
-    def _cover_all(self, message: RoundMessage, ruling: Ruling, total: int) -> tuple[str, int] | None:
+    def _cover_all(
+        self, message: RoundMessage, ruling: Ruling, total: int, strengths: dict[int, int]
+    ) -> tuple[str, int] | None:
         """The hand that Cover All pays this round and its odds "to 1"; None if it loses.
 
         The highest hand counts that is neither void nor forfeited nor, unless the term says so, folded; the dealer's
-        too if there is one.  The odds go by the players dealt in.
+        too if there is one.  The odds go by the players dealt in.  `strengths` takes up those of the seats.
         """
         best, void, forfeited = -1, ruling.void_seats, ruling.forfeited
         for seat in message.seats:
             if (seat.folded is None or self.counts_folded) and seat.seat not in void and seat.seat not in forfeited:
                 first, second = seat.cards
-                strength = five_card_strength(total + WEIGHT[first] + WEIGHT[second])
+                strength = strengths[seat.seat] = five_card_strength(total + WEIGHT[first] + WEIGHT[second])
                 if strength > best:
                     best = strength
         if message.dealer:
@@ -109,8 +114,11 @@ class MississippiStud(Game[Board]):
 
     def outcome(self, seat: Seat, deal: Board) -> Outcome:
         """Ante and streets by the five cards, lost by a fold; bonus and Cover All whatever the hand does."""
-        first, second = seat.cards
-        rank = five_card_strength(deal.total + WEIGHT[first] + WEIGHT[second]) // FIVE_CARD_LEADS
+        strength = deal.strengths.get(seat.seat)
+        if strength is None:
+            first, second = seat.cards
+            strength = five_card_strength(deal.total + WEIGHT[first] + WEIGHT[second])
+        rank = strength // FIVE_CARD_LEADS
         staked = seat.wagers
         if seat.folded is not None:
             pay, result = None, "fold"

@@ -20,7 +20,7 @@ from tables.rules.message import RoundMessage
 from tables.rules.precedents import OF_THE_PAST, VOID_ROUND
 from tables.services import lock_rows, locks, past, recording, routing, terms
 from tables.services.messages import MESSAGES
-from tables.services.recording import Booking, Incoming, Moments, decode, encode
+from tables.services.recording import Booking, Incoming, decode, encode
 from tables.services.rounds import dated
 
 ROUND_ACTS = frozenset({"round.release", "round.correct", "round.void"})
@@ -191,7 +191,7 @@ def _decide_round(stream: Any, act: Act, *, at: datetime, **more: Any) -> int:
     }
     cause = encode(cause_of(act, **named, **more))
     booking = Booking(*ledger.booked_on(own_day))
-    sequence = book.decided_round(act, cause, decision, incoming, Moments(when.dealt_at, when.counts_at), booking)
+    sequence = book.decided_round(act, cause, decision, incoming, when, booking)
     book.finish()
     return sequence
 

@@ -7,7 +7,7 @@ have left when it came.
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import msgspec
 
@@ -56,11 +56,13 @@ class Incoming(NamedTuple):
     lock: bytes | None = None
 
 
-class Moments(NamedTuple):
+class Moments(Protocol):
     """When a round was dealt as its table reports it, and the moment that it counts from."""
 
-    dealt_at: datetime
-    counts_at: datetime
+    @property
+    def dealt_at(self) -> datetime: ...
+    @property
+    def counts_at(self) -> datetime: ...
 
 
 class Booking(NamedTuple):
@@ -131,7 +133,8 @@ class Recorder:
     ) -> int:
         sequence = self.journal.post(entry)
         stream_id, table_id, terms = self.journal.stream_id, incoming.table_id, decision.terms
-        (dealt_at, counts_at), (day, original) = when, booking
+        dealt_at, counts_at = when.dealt_at, when.counts_at
+        day, original = booking
         assert terms is not None, "a round is decided under terms"
         if decision.round is not None:  # it had a lock
             self.house.keep(decision)

@@ -16,7 +16,7 @@ from tables.rules.house import LOCKED, TableState
 from tables.rules.lock import LockMessage
 from tables.rules.message import RoundMessage
 from tables.services import lock_rows, locks, recording, terms
-from tables.services.recording import LATE, RESULT, Booking, Incoming, Moments, Recorder, decode
+from tables.services.recording import LATE, RESULT, Booking, Incoming, Recorder, decode
 from tables.services.terms import StreamTerms
 
 PORTION = 250
@@ -101,7 +101,7 @@ def settle_batch(
         stream.id, in_force, next_sequence=stream.next_sequence, head=bytes(stream.head), at=at
     )
     settling = _Settling(recorder, hold_for, incoming)
-    booked_on: dict[date, date] = {}
+    booked_on: dict[date, Booking] = {}
     with Copying() as copying:
         if besides is not None:
             copying.execute(besides, rows=len(incoming))
@@ -114,7 +114,8 @@ def settle_batch(
                     copying.step()
             if new := {item.day for item in ready} - booked_on.keys():
                 copying.finish()  # the connection is free for a question
-                booked_on |= gaming_days.hold_open(new)
+                held_open = gaming_days.hold_open(new)
+                booked_on |= {own: Booking(day, None if day == own else own) for own, day in held_open.items()}
             for count, item in enumerate(ready):
                 settling.settle(item, booked_on[item.day])
                 if not count % LOOK_IN:
@@ -200,13 +201,13 @@ class _Settling:
             when = when._replace(counts_at=moments.at_nanoseconds(lock.counts_at), moment=lock.counts_at)
         return _Ready(incoming, message, when, self.in_force.days.of(when.moment))
 
-    def settle(self, item: _Ready, day: date) -> None:
+    def settle(self, item: _Ready, booking: Booking) -> None:
         """Settle one round on the meters as the previous one left them, and record it."""
-        incoming, message, when, own_day = item
+        incoming, message, when, _ = item
         if when.misdated:
             self.batch.misdated.append(incoming)
         if isinstance(message, LockMessage):
-            self._lock(item, message, day)
+            self._lock(item, message, booking)
             return
         if self.hold_for:
             self._crashed(item, self.hold_for)
@@ -222,20 +223,18 @@ class _Settling:
             self.batch.held += 1
             self.recorder.hold(incoming, when.dealt_at, decision.result, "")
             return
-        booking = Booking(day, None if day == own_day else own_day)
-        counts_at = when.counts_at
         if decision.round is not None and (lock := self.locked.get((incoming.table_id, incoming.reference))):
             counts_at, booking = lock  # that of this batch, of which nothing was known before
-        self.recorder.round(decision, incoming, Moments(when.dealt_at, counts_at), booking)
+            when = when._replace(counts_at=counts_at)
+        self.recorder.round(decision, incoming, when, booking)
         self.batch.settled += 1
 
-    def _lock(self, item: _Ready, message: LockMessage, day: date) -> None:
+    def _lock(self, item: _Ready, message: LockMessage, booking: Booking) -> None:
         """Decide a lock, and record it or set it aside."""
-        incoming, _, when, own_day = item
+        incoming, _, when, _ = item
         if self.hold_for:
             self._aside(incoming, when.dealt_at, self.hold_for)
             return
-        booking = Booking(day, None if day == own_day else own_day)
         moment = locks.When(when.dealt_at, when.counts_at, when.moment)
         decision, error = locks.settle(self.recorder, incoming, message, moment, booking, late=self._is_late(incoming))
         if decision.outcome == LOCKED:

@@ -19,7 +19,7 @@ from django.db import connection  # noqa: E402
 from django.utils import timezone  # noqa: E402
 
 from devices import posting  # noqa: E402
-from devices.intake import directory, inbox, settling  # noqa: E402
+from devices.intake import directory, inbox, self_check, settling  # noqa: E402
 from tests.benchmarks.clients import percentile  # noqa: E402
 from tests.benchmarks.stopwatch import Stopwatch  # noqa: E402
 
@@ -105,6 +105,7 @@ def _split(watch: Stopwatch) -> None:
 
     watch.watch("take the batch", settling, "_settle")
     watch.watch("attempt", settling, "_attempt")
+    watch.watch("look at itself", self_check, "check")
     watch.watch("decode", rounds._Settling, "prepare")
     watch.watch("rules", rounds, "decide_result")
     watch.watch("rules", deciding, "settle")
