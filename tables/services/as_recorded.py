@@ -8,8 +8,10 @@ from accounting.queries import stream_ids
 from jackpot.queries import open_hits
 from jackpot.rules.decision import Act
 from jackpot.rules.meter import Meter
+from jackpot.rules.progressive import MeterRow
 from tables.queries.record import head_and_result
 from tables.rules.house import House
+from tables.rules.precedents import meters_in
 from tables.services import lock_rows, terms
 
 CLOSE = "link.close"
@@ -37,15 +39,7 @@ def house_before(place: dict[str, Any]) -> House:
 def meters_of(result: bytes | None, link: str) -> dict[str, Meter]:
     """The meters of a link as a result has them; none where it has none, as an opening of the first version, or is unreadable."""
     try:
-        rows: list[dict[str, Any]] = msgspec.json.decode(result or b"{}").get("meters", [])
+        rows: list[MeterRow] = msgspec.json.decode(result or b"{}").get("meters", [])
     except (msgspec.DecodeError, AttributeError):
         return {}  # whoever replays the event itself says what is wrong with it
-    return {row["level"]: meter_of(row) for row in rows if row["link"] == link}
-
-
-def meter_of(row: dict[str, Any]) -> Meter:
-    """A meter as a result's row shows it after the event."""
-    return Meter(
-        row["after_cents"], row["residual_millionths"], row["reserve_cents"], row["reserve_residual_millionths"],
-        row["overflow_cents"], row["overflow_residual_millionths"],
-    )  # fmt: skip
+    return meters_in(rows, link)
