@@ -5,6 +5,7 @@ ARCHITECTURE §4.7.
 
 import json
 from datetime import date, datetime
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -62,6 +63,7 @@ def canonical(value: Any) -> bytes:
 EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 
 
+@lru_cache(maxsize=1024)  # a batch is recorded at one moment, and an array of messages received at one
 def microseconds(at: datetime) -> int:
     """Microseconds since 1970 UTC, exactly."""
     since = at - EPOCH

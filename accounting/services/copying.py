@@ -77,6 +77,7 @@ class Copying:
             raise transaction.TransactionManagementError("rows are copied inside a transaction only")
         self._connection: psycopg.Connection[Any] = connection.connection
         self._server: PGconn = self._connection.pgconn
+        self._refusals = connection.wrap_database_errors  # looked up once: `step` comes every few rounds
         self._portions: deque[_Portion] = deque()
         self._under_way: Waiting[None] | None = None
         self._unsent = False
@@ -101,7 +102,7 @@ class Copying:
         """
         pieces, sent = _Pieces(), 0
         names: LiteralString = ", ".join(columns)
-        with connection.wrap_database_errors:
+        with self._refusals:
             try:
                 with psycopg.Copy(psycopg.Cursor(self._connection), binary=True, writer=pieces) as copy:
                     copy.set_types(list(columns.values()))
@@ -123,12 +124,13 @@ class Copying:
 
     def step(self) -> None:
         """Give the server what it is ready for, and take its answers; never waits. Raises the database's refusal."""
-        with connection.wrap_database_errors:
-            self._go_on()
+        if self._under_way is not None or self._portions:
+            with self._refusals:
+                self._go_on()
 
     def finish(self) -> None:
         """Wait until everything handed over is stored. Raises the database's refusal."""
-        with connection.wrap_database_errors:
+        with self._refusals:
             while self._go_on():
                 self._wait()
 

@@ -51,18 +51,18 @@ class Envy(TypedDict):
 class MeterRow(TypedDict):
     """A level before and after an event, fractions as they are after it (DECISIONS A20)."""
 
-    link: str
-    level: str
-    before_cents: int
     after_cents: int
-    residual_millionths: int
+    before_cents: int
     contributed_millionths: int
-    reserve_cents: int
-    reserve_residual_millionths: int
+    level: str
+    link: str
+    overflow_before_cents: int
     overflow_cents: int
     overflow_residual_millionths: int
     reserve_before_cents: int
-    overflow_before_cents: int
+    reserve_cents: int
+    reserve_residual_millionths: int
+    residual_millionths: int
 
 
 NOTHING_PUT_IN: Final = (0, 0, 0)
@@ -260,20 +260,20 @@ def meter_rows(
         was, now = before[terms.code], after[terms.code]
         rows.append(
             {
-                "link": link.code,
-                "level": terms.code,
-                "before_cents": was.value_cents,
                 "after_cents": now.value_cents,
-                "residual_millionths": now.residual_millionths,
+                "before_cents": was.value_cents,
                 "contributed_millionths": contributed.get(terms.code, 0)
                 if contributed
                 else stake_cents * terms.rate_ppm,
-                "reserve_cents": now.reserve_cents,
-                "reserve_residual_millionths": now.reserve_residual_millionths,
+                "level": terms.code,
+                "link": link.code,
+                "overflow_before_cents": was.overflow_cents,
                 "overflow_cents": now.overflow_cents,
                 "overflow_residual_millionths": now.overflow_residual_millionths,
                 "reserve_before_cents": was.reserve_cents,
-                "overflow_before_cents": was.overflow_cents,
+                "reserve_cents": now.reserve_cents,
+                "reserve_residual_millionths": now.reserve_residual_millionths,
+                "residual_millionths": now.residual_millionths,
             }
         )
     return rows

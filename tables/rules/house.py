@@ -59,7 +59,8 @@ class TableState:
 
     def copy(self) -> TableState:
         """The same state, to be moved along apart from this one."""
-        return TableState(self.code, self.terms.copy(), self.opens.copy(), self.links.copy(), self.opened_at)
+        dated = self.terms.copy(), self.opens.copy(), self.links.copy()
+        return TableState(self.code, *dated, self.opened_at, self.progressive.copy())
 
     def counts_at(self, dealt_at: int, received_at: int | None) -> int:
         """When a round counts: by its deal, or by receipt where the deal cannot be right (ARCHITECTURE §4.10)."""

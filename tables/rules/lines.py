@@ -2,6 +2,8 @@
 
 A line is the JSON object of the settlement.  `win_cents` is profit for odds "to 1" and the whole sum paid for "for 1",
 for fixed sums and for shares of a level, where the stake is gone (SPEC §3).  A line that a paytable row pays names it.
+Like every part of a settlement it is made in the order of its keys: so it is written and hashed, and to find that order
+anew would cost a round more than its chain does.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ from jackpot.rules.progressive import odds_text
 class Line(TypedDict):
     """What became of one wager; `row` names the paytable row that pays it."""
 
-    wager: str
-    stake_cents: int
-    result: str
     odds: str | None
-    win_cents: int
     paid_cents: int
+    result: str
     row: NotRequired[str]
+    stake_cents: int
+    wager: str
+    win_cents: int
 
 
 class Pay:
@@ -43,13 +45,13 @@ class Pay:
         """The line of a wager that this row pays."""
         win_cents = stake_cents * self.multiple + self.cents
         return {
-            "wager": wager,
-            "stake_cents": stake_cents,
-            "result": self.result,
             "odds": self.odds,
-            "win_cents": win_cents,
             "paid_cents": win_cents + stake_cents if self.keeps_stake else win_cents,
+            "result": self.result,
             "row": self.name,
+            "stake_cents": stake_cents,
+            "wager": wager,
+            "win_cents": win_cents,
         }
 
 
@@ -101,37 +103,37 @@ def hand_of_row(name: str) -> str:
 def won(wager: str, stake_cents: int, odds: str | None, win_cents: int, paid_cents: int, row: str) -> Line:
     """A wager that won `win_cents` by a row of its paytable, of which `paid_cents` with any stake are handed over."""
     return {
-        "wager": wager,
-        "stake_cents": stake_cents,
-        "result": "win",
         "odds": odds,
-        "win_cents": win_cents,
         "paid_cents": paid_cents,
+        "result": "win",
         "row": row,
+        "stake_cents": stake_cents,
+        "wager": wager,
+        "win_cents": win_cents,
     }
 
 
 def lost(wager: str, stake_cents: int) -> Line:
     """A wager that is gone."""
     return {
-        "wager": wager,
-        "stake_cents": stake_cents,
-        "result": "lose",
         "odds": None,
-        "win_cents": 0,
         "paid_cents": 0,
+        "result": "lose",
+        "stake_cents": stake_cents,
+        "wager": wager,
+        "win_cents": 0,
     }
 
 
 def returned(wager: str, stake_cents: int, result: str) -> Line:
     """A wager whose stake comes back and nothing more: `push` or `void`."""
     return {
-        "wager": wager,
-        "stake_cents": stake_cents,
-        "result": result,
         "odds": None,
-        "win_cents": 0,
         "paid_cents": stake_cents,
+        "result": result,
+        "stake_cents": stake_cents,
+        "wager": wager,
+        "win_cents": 0,
     }
 
 

@@ -73,14 +73,14 @@ def held_alone(message: RoundMessage, reason: str) -> Settlement:
 
 def _settlement(message: RoundMessage, outcome: str, reasons: list[str]) -> Settlement:
     return {
-        "round": message.round,
-        "table": message.table,
-        "outcome": outcome,
-        "reasons": reasons,
-        "players": len(message.seats),
-        "seats": [],
         "awards": [],
         "meters": [],
+        "outcome": outcome,
+        "players": len(message.seats),
+        "reasons": reasons,
+        "round": message.round,
+        "seats": [],
+        "table": message.table,
     }
 
 
@@ -240,12 +240,12 @@ def _entry(
     for each in envy:
         paid_cents += each["paid_cents"]
     return {
-        "seat": number,
-        "hand": hand,
-        "result": result,
-        "staked_cents": staked_cents,
-        "paid_cents": paid_cents,
-        "lines": lines,
-        "limit": capped,
         "envy": envy,
+        "hand": hand,
+        "limit": capped,
+        "lines": lines,
+        "paid_cents": paid_cents,
+        "result": result,
+        "seat": number,
+        "staked_cents": staked_cents,
     }

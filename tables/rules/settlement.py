@@ -12,24 +12,24 @@ from tables.rules.lines import Line
 class SeatEntry(TypedDict):
     """One seat that was dealt: everything it staked and everything it was handed back, stakes included."""
 
-    seat: int
-    hand: str | None
-    result: str
-    staked_cents: int
-    paid_cents: int
-    lines: list[Line]
-    limit: Limit | None
     envy: list[Envy]
+    hand: str | None
+    limit: Limit | None
+    lines: list[Line]
+    paid_cents: int
+    result: str
+    seat: int
+    staked_cents: int
 
 
 class Settlement(TypedDict):
     """What a round comes to: settled, void or held; a held one has reasons and neither seats, awards nor meters."""
 
-    round: str
-    table: str
-    outcome: str
-    reasons: list[str]
-    players: int
-    seats: list[SeatEntry]
     awards: list[Award]
     meters: list[MeterRow]
+    outcome: str
+    players: int
+    reasons: list[str]
+    round: str
+    seats: list[SeatEntry]
+    table: str

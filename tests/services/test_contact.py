@@ -86,6 +86,25 @@ def test_being_heard_again_opens_it_and_both_are_events_that_people_see(
     verify()
 
 
+def test_a_silent_table_stays_silent_where_it_moves_to(busy_house: House, gateways: dict[str, int]) -> None:
+    house = busy_house
+    contact.hear(gateways["G-1"], at=after(0))
+    assert contact.watch(at=after(20)) == [LINKED]
+    house.act("table.leave", LINKED, at=after(21))
+    house.act("table.join", LINKED, at=after(22), link="ms-mg01")
+    assert contact.watch(at=after(23)) == [], "still unheard, as it was where it came from"
+    held = dealt("back", 24)
+    house.play(held, at=after(25))
+    assert house.outcome(held) == ("held", ["link_not_open"])
+    contact.hear(gateways["G-1"], at=after(30))
+    assert contact.watch(at=after(31)) == [LINKED]
+    again = dealt("again", 32)
+    house.play(again, at=after(33))
+    assert house.outcome(again) == ("settled", [])
+    auditor.everything_agrees()
+    verify()
+
+
 def test_a_table_is_silent_when_all_its_devices_are(busy_house: House, gateways: dict[str, int]) -> None:
     contact.hear(gateways["G-1"], at=after(0))
     contact.hear(gateways["G-4"], at=after(5))
