@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from accounting.rules.events import OPENED
 from accounting.statements import execute
 from jackpot.models import Hit, HitStep, Level, LevelTerms, Link, Meter, ProgressiveEdition
 from jackpot.rules.hits import PAID, REJECTED, HitState, hit_name, hit_number
-from jackpot.rules.meter import Seed
+from jackpot.rules.meter import MILLION, Seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +116,17 @@ def level_row(meter: Meter, state: str) -> dict[str, Any]:
         "wagers": meter.wagers,
         "hits": meter.hits,
         "wins_cents": int(meter.wins_cents),
+        **_parted("contributed", meter.contributed_millionths),
+        **_parted("reserved", meter.reserved_millionths),
+        **_parted("overflowed", meter.overflowed_millionths),
         "state": state,
     }
+
+
+def _parted(name: str, millionths: Decimal) -> dict[str, int]:
+    """A lifetime meter as whole cents and the fraction of one, as meters are shown everywhere."""
+    cents, rest = divmod(int(millionths), MILLION)
+    return {f"{name}_cents": cents, f"{name}_residual_millionths": rest}
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,10 +379,11 @@ def next_hit_before(stream_id: int, sequence: int) -> int:
 
 
 def meters_shown(stream_id: int) -> dict[str, tuple[int, ...]]:
-    """The meters of a stream's link by level: sequence, the three parts with their fractions, counts, the link's next hit."""
+    """The meters of a stream's link by level: sequence, the parts with their fractions, lifetime meters, the next hit."""
     rows = Meter.objects.filter(level__link__stream_id=stream_id).values_list(
         "level__code", "sequence", "value_cents", "residual_millionths", "reserve_cents", "reserve_residual_millionths",
-        "overflow_cents", "overflow_residual_millionths", "wagers", "hits", "wins_cents", "level__link__next_hit",
+        "overflow_cents", "overflow_residual_millionths", "wagers", "hits", "wins_cents",
+        "contributed_millionths", "reserved_millionths", "overflowed_millionths", "level__link__next_hit",
     )  # fmt: skip
     return {row[0]: tuple(int(part) for part in row[1:]) for row in rows}
 
