@@ -240,6 +240,30 @@ def last_hits(*, link: str | None = None, before: int | None = None, limit: int 
     ]
 
 
+WINS = """
+    SELECT link.code, link.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0'),
+        level.code, hit."table", hit.hand, hit.paid_cents
+    FROM jackpot_link link CROSS JOIN LATERAL (
+        SELECT newest.* FROM jackpot_hit newest WHERE newest.link_id = link.id ORDER BY newest.number DESC LIMIT %(most)s
+    ) hit
+    JOIN jackpot_level level ON level.id = hit.level_id
+    WHERE NOT EXISTS (SELECT FROM jackpot_hitstep step WHERE step.hit_id = hit.id AND step.state <> 'detected')
+        AND (%(link)s::text IS NULL OR link.code = %(link)s)
+    ORDER BY link.code, hit.number DESC
+"""
+MOST_WINS = 50
+"""So many of a link's latest hits are looked at: what is older and still not acknowledged stands in the queue of hits."""
+
+
+def wins_unacknowledged(link: str | None = None) -> dict[str, list[dict[str, Any]]]:
+    """The latest hits that nobody has verified or rejected yet, by link, newest first, as a sign displays them."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for code, hit, level, table, hand, paid_cents in execute(WINS, {"most": MOST_WINS, "link": link}):
+        win = {"hit": hit, "level": level, "table": table, "hand": hand, "paid_cents": paid_cents}
+        found.setdefault(code, []).append(win)
+    return found
+
+
 def hit_detected(name: str) -> tuple[int, int] | None:
     """The stream and the sequence that a hit of this very name was detected at; None where there is none."""
     named = hit_number(name)

@@ -234,8 +234,7 @@ def _settle(stream_id: int, size: int, *, clock: Callable[[], datetime], hold_fo
         locked = ledger.lock_where_free(stream_id)
         if locked is None:
             return Taken(Batch(), busy=True)
-        # Read by whoever holds the lock: a moment from before it was free may be earlier than the last event's.
-        at = ledger.moment_on([stream_id], at=clock())
+        at = clock()  # by whoever holds the lock: a moment from before it was free may be earlier than the last event's
         rows = execute(TAKE, [stream_id, stream_id, size])
         if not rows:
             return Taken(Batch())
