@@ -15,9 +15,11 @@ class DevicesConfig(AppConfig):
         from devices import queries
         from devices.intake import contact
         from jackpot.pulse import PULSE
+        from jackpot.queries import wins_unacknowledged
         from tables.services.messages import MESSAGES
 
         PULSE.settled_at = queries.swept_at
         PULSE.silent = contact.silent_by_link
+        PULSE.wins = wins_unacknowledged
         MESSAGES.read = queries.received
         MESSAGES.find = queries.result_of

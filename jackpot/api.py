@@ -30,6 +30,14 @@ class LevelShown(serializers.Serializer[Any]):
     wagers = serializers.IntegerField(help_text="accepted progressive wagers of settled rounds, for ever")
     hits = serializers.IntegerField(help_text="awards of any share, for ever")
     wins_cents = serializers.IntegerField()
+    contributed_cents = serializers.IntegerField(
+        help_text="wagers × rate of rounds and locks, what overflowed of it included, for ever; nothing lowers it"
+    )
+    contributed_residual_millionths = serializers.IntegerField()
+    reserved_cents = serializers.IntegerField(help_text="wagers × reserve rate, for ever")
+    reserved_residual_millionths = serializers.IntegerField()
+    overflowed_cents = serializers.IntegerField(help_text="what the limit kept off the display, for ever")
+    overflowed_residual_millionths = serializers.IntegerField()
     state = serializers.CharField()
 
 

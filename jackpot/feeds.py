@@ -23,6 +23,7 @@ from jackpot.services.listening import HUB
 log = structlog.get_logger()
 
 COMMENT_SECONDS = 5.0
+BEAT_SECONDS = 2.0  # a sign that hears nothing for five seconds says that it is stale
 COALESCE_SECONDS = 0.1  # a busy link shows ten values a second: more cannot be read
 LOOK_AGAIN_SECONDS = 1.0  # when no notification came through
 MOST_WAITING = 512  # a browser that reads no more is cut off; it resumes with Last-Event-ID
@@ -36,7 +37,7 @@ LATEST = 2**62  # after this sequence there is nothing
 NUMBERED, UNNUMBERED, DISPLAYED = "numbered", "unnumbered", "displayed"
 """How events are told: with their ids; without them, where sequences of several streams mix and do not compare; or only
 what a sign displays."""
-ON_A_SIGN = ("link", "code", "state", "value_cents", "level", "hand", "paid_cents")
+ON_A_SIGN = ("link", "code", "state", "value_cents", "level", "hand", "paid_cents", "table", "hit")
 
 
 def message(kind: str, sequence: int, data: dict[str, Any]) -> str:
@@ -274,8 +275,13 @@ class Watcher:
             texts.append((await PULSE.event()).encode())
         await self.connection.write(b"retry: 1000\n\n" + b"".join(texts))
         self.places = [place for _, place in openings]
-        self._comment_later(COMMENT_SECONDS)
+        self._comment_later(self.every)
         self.wake()
+
+    @property
+    def every(self) -> float:
+        """So many seconds pass at most between two signs of life."""
+        return COMMENT_SECONDS if self.how == NUMBERED else BEAT_SECONDS
 
     def leave(self) -> None:
         """The connection is over."""
@@ -339,7 +345,7 @@ class Watcher:
         elif quiet >= COMMENT_SECONDS:
             self._say(b": still here\n\n")
             quiet = 0.0
-        self._comment_later(max(0.5, COMMENT_SECONDS - quiet))
+        self._comment_later(max(0.5, self.every - quiet))
 
     async def _beat(self) -> None:
         text = (await PULSE.event()).encode()

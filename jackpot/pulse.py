@@ -26,22 +26,24 @@ PATIENCE_SECONDS = 1.0  # the first look is waited for so long; one that takes l
 
 class Pulse:
     """What one process knows of it. `settled_at` reads when settling was last seen, `silent` the tables without contact by
-    link; whoever owns that says how."""
+    link, `wins` the hits of each that nobody has acknowledged; whoever owns that says how."""
 
     def __init__(self) -> None:
+        self.wins: Callable[[], dict[str, list[dict[str, Any]]]] | None = None
         self.settled_at: Callable[[], datetime | None] | None = None
         self.silent: Callable[[], dict[str, list[str]]] | None = None
         self._asked = 0.0
         self._looked: float | None = None  # when the last look that succeeded began; none yet while nobody watched
         self._seen: datetime | None = None
         self._silent: dict[str, list[str]] = {}
+        self._wins: dict[str, list[dict[str, Any]]] = {}
         self._looking: asyncio.Task[None] | None = None
         self._first = asyncio.Event()
 
     def told(self) -> str:
         """A server-sent event with both ages in seconds, at once: `read` is null before the first look, `settling` where
-        it was never seen; and under `silent`, where there are any, the tables without contact by link. Whoever asks keeps
-        the looking going."""
+        it was never seen; and, where there are any, by link the tables without contact under `silent` and the hits that nobody
+        has acknowledged under `wins`. Whoever asks keeps the looking going."""
         self._asked = time.monotonic()
         loop = asyncio.get_running_loop()
         if self._looking is None or self._looking.done() or self._looking.get_loop() is not loop:
@@ -52,6 +54,8 @@ class Pulse:
         told: dict[str, Any] = {"read": read, "settling": settling}
         if self._silent:
             told["silent"] = self._silent
+        if self._wins:
+            told["wins"] = self._wins
         return f"event: beat\ndata: {json.dumps(told)}\n\n"
 
     async def event(self) -> str:
@@ -65,7 +69,7 @@ class Pulse:
         while time.monotonic() - self._asked < NOBODY_SECONDS:
             began = time.monotonic()
             try:
-                self._seen, self._silent = await sync_to_async(self._read, thread_sensitive=False)()
+                self._seen, self._silent, self._wins = await sync_to_async(self._read, thread_sensitive=False)()
                 self._looked = began
             except DatabaseError as error:
                 log.warning("pulse_not_read", error=str(error))
@@ -73,9 +77,13 @@ class Pulse:
             await asyncio.sleep(LOOK_AGAIN_SECONDS)
         self._looked = None  # whoever comes next is told of a look of then
 
-    def _read(self) -> tuple[datetime | None, dict[str, list[str]]]:
+    def _read(self) -> tuple[datetime | None, dict[str, list[str]], dict[str, list[dict[str, Any]]]]:
         try:
-            return self.settled_at() if self.settled_at else None, self.silent() if self.silent else {}
+            return (
+                self.settled_at() if self.settled_at else None,
+                self.silent() if self.silent else {},
+                self.wins() if self.wins else {},
+            )
         finally:
             connections.close_all()  # a thread of its own must not keep a connection
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import msgspec
@@ -13,7 +14,7 @@ from accounting.rules.events import OPENED
 from accounting.statements import execute
 from jackpot.models import Hit, HitStep, Level, LevelTerms, Link, Meter, ProgressiveEdition
 from jackpot.rules.hits import PAID, REJECTED, HitState, hit_name, hit_number
-from jackpot.rules.meter import Seed
+from jackpot.rules.meter import MILLION, Seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +116,17 @@ def level_row(meter: Meter, state: str) -> dict[str, Any]:
         "wagers": meter.wagers,
         "hits": meter.hits,
         "wins_cents": int(meter.wins_cents),
+        **_parted("contributed", meter.contributed_millionths),
+        **_parted("reserved", meter.reserved_millionths),
+        **_parted("overflowed", meter.overflowed_millionths),
         "state": state,
     }
+
+
+def _parted(name: str, millionths: Decimal) -> dict[str, int]:
+    """A lifetime meter as whole cents and the fraction of one, as meters are shown everywhere."""
+    cents, rest = divmod(int(millionths), MILLION)
+    return {f"{name}_cents": cents, f"{name}_residual_millionths": rest}
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +238,30 @@ def last_hits(*, link: str | None = None, before: int | None = None, limit: int 
         | {"id": hit.pk, "detected_at": hit.detected_at, "state": max(hit.steps.all(), key=lambda step: step.pk).state}
         for hit in hits[:limit]
     ]
+
+
+WINS = """
+    SELECT link.code, link.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0'),
+        level.code, hit."table", hit.hand, hit.paid_cents
+    FROM jackpot_link link CROSS JOIN LATERAL (
+        SELECT newest.* FROM jackpot_hit newest WHERE newest.link_id = link.id ORDER BY newest.number DESC LIMIT %(most)s
+    ) hit
+    JOIN jackpot_level level ON level.id = hit.level_id
+    WHERE NOT EXISTS (SELECT FROM jackpot_hitstep step WHERE step.hit_id = hit.id AND step.state <> 'detected')
+        AND (%(link)s::text IS NULL OR link.code = %(link)s)
+    ORDER BY link.code, hit.number DESC
+"""
+MOST_WINS = 50
+"""So many of a link's latest hits are looked at: what is older and still not acknowledged stands in the queue of hits."""
+
+
+def wins_unacknowledged(link: str | None = None) -> dict[str, list[dict[str, Any]]]:
+    """The latest hits that nobody has verified or rejected yet, by link, newest first, as a sign displays them."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for code, hit, level, table, hand, paid_cents in execute(WINS, {"most": MOST_WINS, "link": link}):
+        win = {"hit": hit, "level": level, "table": table, "hand": hand, "paid_cents": paid_cents}
+        found.setdefault(code, []).append(win)
+    return found
 
 
 def hit_detected(name: str) -> tuple[int, int] | None:
@@ -369,10 +403,11 @@ def next_hit_before(stream_id: int, sequence: int) -> int:
 
 
 def meters_shown(stream_id: int) -> dict[str, tuple[int, ...]]:
-    """The meters of a stream's link by level: sequence, the three parts with their fractions, counts, the link's next hit."""
+    """The meters of a stream's link by level: sequence, the parts with their fractions, lifetime meters, the next hit."""
     rows = Meter.objects.filter(level__link__stream_id=stream_id).values_list(
         "level__code", "sequence", "value_cents", "residual_millionths", "reserve_cents", "reserve_residual_millionths",
-        "overflow_cents", "overflow_residual_millionths", "wagers", "hits", "wins_cents", "level__link__next_hit",
+        "overflow_cents", "overflow_residual_millionths", "wagers", "hits", "wins_cents",
+        "contributed_millionths", "reserved_millionths", "overflowed_millionths", "level__link__next_hit",
     )  # fmt: skip
     return {row[0]: tuple(int(part) for part in row[1:]) for row in rows}
 

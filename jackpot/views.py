@@ -168,11 +168,20 @@ def live(request: HttpRequest) -> HttpResponse:
 
 
 def sign(request: HttpRequest, code: str) -> HttpResponse:
-    """The floor display of a link: its meters, large. Open to everyone, as a sign is."""
+    """The floor display of a link: its meters, large. Open to everyone, as a sign is.
+
+    What was won stands on it until somebody has acknowledged it, which is its verification.
+    """
     found = queries.links_with_terms(code, at=timezone.now())
     if not found:
         raise Http404(f"no link {code}")
-    return render(request, "jackpot/sign.html", {"link": found[0] | {"stream": reverse("sign-stream", args=[code])}})
+    wins = queries.wins_unacknowledged(code).get(code, [])
+    shown = {
+        "link": found[0] | {"stream": reverse("sign-stream", args=[code])},
+        "wins": wins[:3],
+        "more": len(wins) - 3,
+    }
+    return render(request, "jackpot/sign.html", shown)
 
 
 @require_GET

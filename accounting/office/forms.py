@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 from django.utils.datastructures import MultiValueDict
 
 from accounting.office.acts import Act
-from accounting.office.inputs import Input, again, inputs_of, inside, listed, placed, put, row_at, shared
+from accounting.office.inputs import Input, again, all_inputs, inside, listed, placed, put, row_at, shared
 from accounting.office.rules import asking
 from accounting.office.rules.dollars import cents_of, typed
 from accounting.rules import acts
@@ -40,7 +40,7 @@ class ActForm:
         self.seen = seen
         self.zone = zone
         self.reason = self.reference = self.note = ""
-        self.inputs = [one for field in act.shape.fields for one in inputs_of(field)]
+        self.inputs = all_inputs(act.shape.fields)
         self._rows: dict[tuple[str | int, ...], int] = {
             one.path[: row_at(one)]: 1 for one in self.inputs if row_at(one)
         }
@@ -57,7 +57,7 @@ class ActForm:
             self._show_rows(path, len(items) + 1 if isinstance(items, list) else 1)
         for one in self.inputs:
             value: Any = payload
-            for key in one.path:
+            for key in (one.under, self._name_of(one)) if one.under else one.path:
                 value = inside(value, key)
             if value is not None:
                 one.typed = as_typed(one.of, value)
@@ -84,11 +84,11 @@ class ActForm:
                 if one.none:
                     put(payload, one.path, None)
                 elif one.chosen if one.of.kind == acts.CHOICES else one.typed:
-                    put(payload, one.path, self._value(one))
+                    put(payload, self._path_of(one), self._value(one))
             except ValueError as fault:
                 one.error = str(fault)
         for one in self.inputs:
-            one.sent = placed(payload, one.path)
+            one.sent = (one.under, self._name_of(one)) if one.under else placed(payload, one.path)
         payload = listed(payload)
         for path in self._rows:
             if len(path) == 1 and not payload.get(str(path[0]), True):
@@ -107,6 +107,18 @@ class ActForm:
         if self.seen:
             body["seen"] = self.seen
         return None if self.errors or any(one.error for one in self.inputs) else body
+
+    def _name_of(self, one: Input) -> str:
+        """What is typed beside a value as the name that it is sent under."""
+        return next(other.typed for other in self.inputs if other.path == (*one.path[:-1], one.key))
+
+    def _path_of(self, one: Input) -> tuple[str | int, ...]:
+        """Where the value of an input is put. ValueError where nothing beside it says under which name."""
+        if not one.under:
+            return one.path
+        if not (name := self._name_of(one)):
+            raise ValueError(f"{one.key} is missing: it says whose amount this is")
+        return one.under, name
 
     def _show_rows(self, path: tuple[str | int, ...], count: int) -> None:
         """Have so many rows of a list among the inputs, beside each other; those that are there already stay."""

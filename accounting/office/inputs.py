@@ -16,7 +16,8 @@ class Input:
     """One value of the payload as a form shows it, with what was typed and what is wrong with that.
 
     `path` leads to it: a nested object whose keys are known is shown key by key, a list of such objects row by row. Rows in
-    which nothing is typed are left out of what is sent; `sent` is the path as it is there.
+    which nothing is typed are left out of what is sent; `sent` is the path as it is there. A value with `under` is sent in
+    the object of that name, under what is typed in the input named by `key` of the same row.
     """
 
     of: Field
@@ -26,6 +27,8 @@ class Input:
     chosen: list[str] = field(default_factory=list)
     none: bool = False
     error: str = ""
+    under: str = ""
+    key: str = ""
 
     @property
     def name(self) -> str:
@@ -172,7 +175,22 @@ def row_at(one: Input) -> int:
 def again(one: Input, path: tuple[str | int, ...], row: int) -> Input:
     """An input of the first row of a list once more, in another row."""
     title = one.of.title.replace(" 1: ", f" {row + 1}: ", 1)
-    return Input(replace(one.of, title=title), (*path, row, *one.path[len(path) + 1 :]))
+    again_path = (*path, row, *one.path[len(path) + 1 :])
+    return Input(replace(one.of, title=title), again_path, under=one.under, key=one.key)
+
+
+def all_inputs(fields: Sequence[Field]) -> list[Input]:
+    """The inputs of an act's keys in their order; what belongs beside the rows of another key's list stands there."""
+    found = [one for each in fields if not each.beside for one in inputs_of(each)]
+    for each in fields:
+        if each.beside:
+            *rows, key = each.beside
+            row = [one for one in found if one.path[:-1] == (*rows, 0)]
+            called = row[0].of.title.partition(": ")[0]
+            name = f"{each.name}_cents"
+            value = _plain(name, (each.schema or {})["additionalProperties"], False, f"{called}: ")
+            found.insert(found.index(row[-1]) + 1, Input(value, (*rows, 0, name), under=each.name, key=key))
+    return found
 
 
 def inside(value: Any, key: str | int) -> Any:

@@ -40,7 +40,8 @@ class ActRefused(Exception):
 class Field:
     """One key of an act's payload: what it is, what it is called, and what it may hold.
 
-    `read` judges a nested value at its pointer and raises ActRefused; `schema` is its JSON Schema.
+    `read` judges a nested value at its pointer and raises ActRefused; `schema` is its JSON Schema. `beside` is for an object
+    of values by name whose names are typed elsewhere, in a key of each row of a list: a form asks for the value there.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Field:
     help: str = ""
     read: Callable[[Any, str], Any] | None = None
     schema: Mapping[str, Any] | None = None
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from hashlib import sha256
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -190,9 +190,17 @@ def lock_stream(stream_id: int) -> Stream:
     return Stream.objects.select_for_update(no_key=True).get(pk=stream_id)
 
 
+# The moment of the last event is read apart: a row that was locked is read anew, a row beside it is not.
 FREE = """
     SELECT id, next_sequence, head, terms_version FROM accounting_stream WHERE id = %s FOR NO KEY UPDATE SKIP LOCKED
 """
+LAST_RECORDED = """
+    SELECT max(event.recorded_at) FROM accounting_stream stream
+    JOIN accounting_event event ON event.stream_id = stream.id AND event.sequence = stream.next_sequence - 1
+    WHERE stream.id = ANY(%s)
+"""
+WAITED_AT_MOST = timedelta(minutes=1)
+"""So much earlier than the last event a moment may be because whoever read it had to wait, or clocks differ a little."""
 
 
 def lock_where_free(stream_id: int) -> Row | None:
@@ -202,6 +210,16 @@ def lock_where_free(stream_id: int) -> Row | None:
     """
     found = execute(FREE, [stream_id])
     return found[0] if found else None
+
+
+def moment_on(stream_ids: Sequence[int], *, at: datetime) -> datetime:
+    """The moment to record an event at on streams whose rows the caller holds locked: `at`, or that of their last event.
+
+    Moments never run backwards along a stream because somebody waited for its lock. A clock that is wrong by more than a
+    minute is left as it is: nothing else would be put right by it, and later days would be.
+    """
+    last = execute(LAST_RECORDED, [list(stream_ids)])[0][0]
+    return last if last is not None and at < last <= at + WAITED_AT_MOST else at
 
 
 def stream(stream_id: int) -> Stream:

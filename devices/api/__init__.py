@@ -4,6 +4,7 @@ from django.urls import path
 
 from accounting import addresses  # noqa: F401  # registers `anything`
 from devices.api.explanations import Explanation
+from devices.api.foresights import Foresights, OneForesight
 from devices.api.health import Health
 from devices.api.heartbeat import Heartbeat
 from devices.api.rounds import OneRound, Rounds, StreamEvents
@@ -13,6 +14,8 @@ urlpatterns = [
     path("rounds/<anything:path>", OneRound.as_view(), name="round"),
     path("payouts/<anything:payout_id>/explanation", Explanation.as_view(), name="payout-explanation"),
     path("streams/<anything:code>/events", StreamEvents.as_view(), name="stream-events"),
+    path("foresights", Foresights.as_view(), name="foresights"),
+    path("foresights/<int:foresight_id>", OneForesight.as_view(), name="foresight"),
     path("heartbeat", Heartbeat.as_view(), name="heartbeat"),
     path("health", Health.as_view(), name="health"),
 ]

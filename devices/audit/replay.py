@@ -30,6 +30,7 @@ from devices.bodies import strict
 from jackpot.queries import award_row, next_hit_before
 from jackpot.rules import between
 from jackpot.rules.decision import Act, Decision, act_of
+from jackpot.rules.lifetime import Lifetime, bring
 from jackpot.rules.meter import Meter
 from jackpot.services.standing import paytable_definitions
 from tables.queries.record import head_and_result, held_for
@@ -83,6 +84,7 @@ class Sums:
     locks: int = 0
     hits: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     wins_cents: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    lifetime: defaultdict[str, Lifetime] = field(default_factory=lambda: defaultdict(Lifetime))
     totals: dict[tuple[str, date], list[int]] = field(default_factory=dict)
     elsewhere: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     counts: Counts = field(default_factory=Counts)
@@ -96,6 +98,8 @@ class Sums:
         ):  # fmt: skip
             for name, number in others.items():
                 mine[name] += number
+        for level, lifetime in other.lifetime.items():
+            self.lifetime[level].add(lifetime)
         for key, (debit_cents, credit_cents) in other.totals.items():
             total = self.totals.setdefault(key, [0, 0])
             total[0] += debit_cents
@@ -409,6 +413,7 @@ class _Replay:
         assert decision.lock is not None, "it is locked"
         self._day(event, self.in_force.days.of(decision.lock.counts_at, rules=event.rules))
         self.house.apply(decision)
+        bring(self.sums.lifetime, decision.contributions)
         self.sums.counts.locks += 1
         return decision.movements
 
@@ -442,6 +447,7 @@ class _Replay:
             sums.hits[award["level"]] += 1
             sums.wins_cents[award["level"]] += award["paid_cents"]
         sums.wagers += decision.progressives
+        bring(sums.lifetime, decision.contributions)
         self._payouts(decision.payouts, event, payouts)
         if awards or hits:
             _compare_hits(self.where, settlement, hits, when.dealt_at, event.recorded_at)

@@ -168,10 +168,12 @@ def _compare(stream: Snapshot, reached: State, sums: Sums) -> None:
         expected = [
             meter.value_cents, meter.residual_millionths, meter.reserve_cents, meter.reserve_residual_millionths,
             meter.overflow_cents, meter.overflow_residual_millionths,
-            sums.wagers, sums.hits[code], sums.wins_cents[code], reached.next_hit,
+            sums.wagers, sums.hits[code], sums.wins_cents[code],
+            sums.lifetime[code].contributed_millionths, sums.lifetime[code].reserved_millionths,
+            sums.lifetime[code].overflowed_millionths, reached.next_hit,
         ]  # fmt: skip
         same(where, f"meter {code} (value, residual, reserve, its residual, overflow, its residual, wagers, hits, "
-              "wins, next hit)", expected, list(recorded))  # fmt: skip
+              "wins, contributed, reserved and overflowed for ever, next hit)", expected, list(recorded))  # fmt: skip
     expected_totals = {key: tuple(total) for key, total in sums.totals.items()}
     for key in sorted(expected_totals.keys() | stream.totals.keys()):
         account, day = key

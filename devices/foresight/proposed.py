@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from accounting.queries import recorded_from, stream_row
-from accounting.rules.acts import ActRefused
+from accounting.rules.acts import ActRefused, escaped
 from accounting.rules.paces import a_month
 from jackpot.queries import link_key, links_with_terms, meters_of
 from jackpot.rules import link as definitions
@@ -30,12 +30,13 @@ ENOUGH: Final = timedelta(hours=1)
 
 
 class ProposedRefused(ValueError):
-    """Terms that cannot stand: the field at fault and the rule in words."""
+    """Terms that cannot stand: the field at fault in words and by its pointer in what was sent, and the rule in words."""
 
-    def __init__(self, field: str, detail: str) -> None:
-        super().__init__(field, detail)
+    def __init__(self, field: str, detail: str, pointer: str = "") -> None:
+        super().__init__(field, detail, pointer)
         self.field = field
         self.detail = detail
+        self.pointer = pointer
 
     def __str__(self) -> str:
         return f"{self.field}: {self.detail}" if self.field else self.detail
@@ -102,7 +103,8 @@ def changed_levels(link: Standing, levels: list[dict[str, Any]]) -> LinkTerms:
         payload = TERMS.read({"levels": levels})
         found = changed(link.terms, payload["levels"])
     except ActRefused as refusal:
-        raise ProposedRefused(_field(refusal.pointer, levels), refusal.detail or str(refusal)) from None
+        pointer = (refusal.pointer or "").removeprefix("/payload")
+        raise ProposedRefused(_field(refusal.pointer, levels), refusal.detail or str(refusal), pointer) from None
     for level in found.levels:
         limit_cents = level.limit_cents
         if limit_cents is None or limit_cents == link.terms.level[level.code].limit_cents:
@@ -111,6 +113,7 @@ def changed_levels(link: Standing, levels: list[dict[str, Any]]) -> LinkTerms:
             raise ProposedRefused(
                 f"limit_cents of level {level.code}",
                 f"the level shows more than its new limit of {limit_cents} cents, and a meter is not cut",
+                f"/levels/{next(place for place, each in enumerate(levels) if each['code'] == level.code)}/limit_cents",
             )
     return found
 
@@ -130,7 +133,7 @@ def defined(definition: Mapping[str, Any]) -> LinkTerms:
     try:
         return definitions.read(definition, known_paytables())
     except DefinitionRefused as refusal:
-        raise ProposedRefused(refusal.path, refusal.detail) from None
+        raise ProposedRefused(refusal.path, refusal.detail, refusal.pointer) from None
 
 
 def started(link: LinkTerms, initial: Mapping[str, Any]) -> dict[str, Meter]:
@@ -138,9 +141,10 @@ def started(link: LinkTerms, initial: Mapping[str, Any]) -> dict[str, Meter]:
     found = {level.code: opening(level) for level in link.levels}
     for code, cents in initial.items():
         if code not in found:
-            raise ProposedRefused(f"initial.{code}", f"there is no level {code}")
+            raise ProposedRefused(f"initial.{code}", f"there is no level {code}", f"/initial/{escaped(code)}")
         if type(cents) is not int or cents < 0:
-            raise ProposedRefused(f"initial.{code}", "a whole number of cents is expected")
+            pointer = f"/initial/{escaped(code)}"
+            raise ProposedRefused(f"initial.{code}", "a whole number of cents is expected", pointer)
         found[code] = Meter(cents)
     return found
 
@@ -163,19 +167,22 @@ def of_file(said: dict[str, Any], code: str, link: Standing | None) -> tuple[Lin
     """
     if "paytable" not in said:
         if link is None:
-            raise ProposedRefused("paytable", f"missing; there is no link {code} on record whose terms could change")
+            missing = f"missing; there is no link {code} on record whose terms could change"
+            raise ProposedRefused("paytable", missing, "/paytable")
         for key in said:
             if key not in ("levels", "link"):
-                raise ProposedRefused(key, "unknown key; terms that change are levels")
+                raise ProposedRefused(key, "unknown key; terms that change are levels", f"/{escaped(key)}")
         return changed_levels(link, said.get("levels", [])), link.meters
     initial = said.get("initial", {})
     if not isinstance(initial, dict):
-        raise ProposedRefused("initial", "a table of levels is expected")
+        raise ProposedRefused("initial", "a table of levels is expected", "/initial")
     found = defined({"code": code} | {key: value for key, value in said.items() if key != "initial"})
     if found.code != code:
-        raise ProposedRefused("code", f"it must be {code}")
+        raise ProposedRefused("code", f"it must be {code}", "/code")
     if link is None:
         return found, started(found, initial)
     if found.paytable.code != link.terms.paytable.code:
-        raise ProposedRefused("paytable", f"link {code} has {link.terms.paytable.code}, which never changes")
+        raise ProposedRefused(
+            "paytable", f"link {code} has {link.terms.paytable.code}, which never changes", "/paytable"
+        )
     return found, link.meters | started(found, initial) if initial else link.meters

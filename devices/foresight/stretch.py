@@ -20,9 +20,9 @@ from devices.audit.replay import Range, recorded_before
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import Meter
 from jackpot.services.standing import paytable_definitions
-from tables.rules.alternative import Alternative, Tally, difference, staked_by, tallies
-from tables.rules.deciding import Result, decide_result
-from tables.rules.house import HELD, House
+from tables.rules.alternative import Alternative, Tally, difference, tallies
+from tables.rules.deciding import Result, decide_stakes
+from tables.rules.house import House
 from tables.services import lock_rows, terms
 from tables.services.recording import decode
 from tables.services.rounds import dated
@@ -212,17 +212,16 @@ class _Run:
         message = decode(event.raw)
         house = self.other.house
         when = dated(message, event.received_at, house.tables[message.table])
-        decision = decide_result(Result(message, when.moment), house)
+        staked = decide_stakes(Result(message, when.moment), house)
         came = read_result(event.settlement)
         piece = self.piece
-        if decision.outcome == HELD and not came.awards:
-            reason = decision.result["reasons"][0]
-            piece.held[reason] = piece.held.get(reason, 0) + 1
-        elif came.awards or decision.result["awards"]:
+        if staked.held and not came.awards:
+            piece.held[staked.held] = piece.held.get(staked.held, 0) + 1
+        elif came.awards or staked.hits:
             piece.event, piece.was_cents = event, self._displays()
         else:
-            piece.stakes_cents += staked_by(decision, self.part.proposed)
-            piece.wagers += decision.progressives
+            piece.stakes_cents += staked.stakes_cents
+            piece.wagers += staked.wagers
         self._came(came)
 
     def _lock(self, event: Recorded) -> None:

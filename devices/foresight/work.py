@@ -1,5 +1,6 @@
 """The replay as long work: what is asked for, and what is kept of it."""
 
+from datetime import datetime
 from typing import Any
 
 from django.utils import timezone
@@ -8,8 +9,24 @@ from accounting.office.work import JobKind, Progress
 from accounting.rules.roles import FORESIGHT
 from devices.audit.side_by_side import processes_for
 from devices.foresight import report
-from devices.foresight.proposed import ProposedRefused, changed_levels, standing
+from devices.foresight.proposed import ProposedRefused, Standing, changed_levels, period, standing
 from devices.foresight.replay import NotReplayable, replay
+from jackpot.rules.link import LinkTerms, level_definition
+
+
+def asked_of(link: Standing, terms: LinkTerms, since: datetime | None, until: datetime | None) -> dict[str, Any] | None:
+    """What a replay of a period is asked to do; None where nothing of the link is on record in it."""
+    first, last = period(link, since, until)
+    if first > last:
+        return None
+    return {
+        "link": link.code,
+        "first": first,
+        "last": last,
+        "since": since.isoformat() if since else None,
+        "until": until.isoformat() if until else None,
+        "levels": [level_definition(level) for level in terms.levels],
+    }
 
 
 def replay_under_terms(progress: Progress) -> dict[str, Any]:

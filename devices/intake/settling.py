@@ -157,7 +157,7 @@ def _settle_suspiciously(stream_id: int, limit: int, *, clock: Callable[[], date
             hold_for = f"tried {attempts - 1} times and never finished, at last alone"
     while True:
         try:
-            return _settle(stream_id, size, at=clock(), hold_for=hold_for)
+            return _settle(stream_id, size, clock=clock, hold_for=hold_for)
         except DatabaseError as error:
             if hold_for or not _is_evidence(error):
                 raise
@@ -229,11 +229,12 @@ def _attempt(stream_id: int) -> int | None:
     return tries or 0
 
 
-def _settle(stream_id: int, size: int, *, at: datetime, hold_for: str) -> Taken:
+def _settle(stream_id: int, size: int, *, clock: Callable[[], datetime], hold_for: str) -> Taken:
     with transaction.atomic():
         locked = ledger.lock_where_free(stream_id)
         if locked is None:
             return Taken(Batch(), busy=True)
+        at = clock()  # by whoever holds the lock: a moment from before it was free may be earlier than the last event's
         rows = execute(TAKE, [stream_id, stream_id, size])
         if not rows:
             return Taken(Batch())

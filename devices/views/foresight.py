@@ -27,9 +27,9 @@ from accounting.shell.pages import page, roles_of
 from devices.foresight import proposed, typed, words
 from devices.foresight.proposed import ProposedRefused, Standing
 from devices.foresight.report import dollars
-from devices.foresight.work import FORESEE
+from devices.foresight.work import FORESEE, asked_of
 from jackpot.drawing import Drawing, Line, Mark, draw
-from jackpot.rules.link import LinkTerms, level_definition
+from jackpot.rules.link import LinkTerms
 from jackpot.rules.probability import NoProbability
 from tables.odds.foreseeing import MOST_WAGERS, Foreseen, foresee
 
@@ -169,18 +169,10 @@ def _tables(found: Foreseen, today: Foreseen | None) -> dict[str, Any]:
 def _start(
     request: HttpRequest, link: Standing, terms: LinkTerms, since: datetime | None, until: datetime | None
 ) -> HttpResponse:
-    first, last = proposed.period(link, since, until)
-    if first > last:
+    asked = asked_of(link, terms, since, until)
+    if asked is None:
         messages.warning(request, "There are no rounds on record in this period.")
         return redirect("foresee", link.code)
-    asked = {
-        "link": link.code,
-        "first": first,
-        "last": last,
-        "since": since.isoformat() if since else None,
-        "until": until.isoformat() if until else None,
-        "levels": [level_definition(level) for level in terms.levels],
-    }
     try:
         job = jobs.start(FORESEE, by=person_of(request), at=timezone.now(), asked=asked)
     except Conflict as conflict:

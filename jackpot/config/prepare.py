@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from jackpot.config.broker_tables import install_broker
-from jackpot.config.data_folder import write_private
+from jackpot.config.data_folder import ROOT, write_private
 from jackpot.config.database import as_owner, one_line, refuse_a_pooler, refuse_newer
 from jackpot.config.embedded_postgres import DatabaseProblem
 
@@ -42,6 +42,7 @@ def main(argv: list[str]) -> int:
         if wanted.floor is not None and not apps.get_model("accounting", "Property").objects.exists():
             call_command("load_floor", str(wanted.floor))
             settings.DATA.floor.write_bytes(wanted.floor.read_bytes())
+        import_string("accounting.services.releases.put_on_record")(ROOT, at=timezone.now())
     except (OperationalError, psycopg.OperationalError) as away:
         print(f"{one_line(away)}. Is it running, and is DATABASE_URL right?", file=sys.stderr)
         return 1

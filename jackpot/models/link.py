@@ -131,6 +131,10 @@ class Meter(models.Model):
     wagers = models.BigIntegerField(default=0)
     hits = models.BigIntegerField(default=0)
     wins_cents = models.DecimalField(max_digits=40, decimal_places=0, default=0)  # a lifetime of bigints
+    # What wagers ever brought, in millionths of a cent: they never fall (REQUIREMENTS R4).
+    contributed_millionths = models.DecimalField(max_digits=40, decimal_places=0, default=0)
+    reserved_millionths = models.DecimalField(max_digits=40, decimal_places=0, default=0)
+    overflowed_millionths = models.DecimalField(max_digits=40, decimal_places=0, default=0)
 
     class Meta:
         constraints = [
@@ -146,6 +150,13 @@ class Meter(models.Model):
             ),
             models.CheckConstraint(
                 name="lifetime_meters_are_not_negative",
-                condition=Q(wagers__gte=0, hits__gte=0, wins_cents__gte=0),
+                condition=Q(
+                    wagers__gte=0,
+                    hits__gte=0,
+                    wins_cents__gte=0,
+                    contributed_millionths__gte=0,
+                    reserved_millionths__gte=0,
+                    overflowed_millionths__gte=0,
+                ),
             ),
         ]

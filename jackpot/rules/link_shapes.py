@@ -18,7 +18,10 @@ from jackpot.rules.paytable import builtin
 # Where a part of a closing link may go when it goes to no level, and the account that gets it (DECISIONS A65).
 ENDS: Final = {"regulator_order": "adjustments", "revenue_booked": "revenue"}
 
-_INITIAL: Final = {"type": "integer", "minimum": 0, "maximum": MOST_CENTS}
+_INITIAL: Final = {
+    "type": "integer", "minimum": 0, "maximum": MOST_CENTS, "title": "opens with",
+    "description": "its reset where this is left empty",
+}  # fmt: skip
 _CENTS: Final = {"type": "integer", "minimum": 0, "maximum": definition.MOST_CENTS}
 _PPM: Final = {"type": "integer", "minimum": 0, "maximum": MILLION}
 LEVEL_SCHEMA: Final[dict[str, Any]] = {
@@ -137,7 +140,7 @@ FILE: Final = Shape(
         Field(
             "initial", NESTED, "Initial amounts", required=False, read=_read_initial,
             help="what each level opens with; its reset where it is not named",
-            schema={"type": "object", "additionalProperties": _INITIAL},
+            schema={"type": "object", "additionalProperties": _INITIAL}, beside=("link", "levels", "code"),
         ),
         Field("filing", TEXT, "Filing", least=1, most=200, help="the reference of the approval"),
     ),

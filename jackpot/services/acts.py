@@ -17,6 +17,7 @@ from jackpot.rules.link import LinkTerms
 from jackpot.rules.state import LinkState
 from jackpot.services import between, filing, listening, meters, standing
 from jackpot.services.shown import show
+from jackpot.services.under_lock import done_at
 
 encode = msgspec.json.Encoder(order="sorted").encode
 
@@ -86,6 +87,7 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     if act.act in between.DECIDERS:
         return between.perform(act, at=at, **more)
     stream = ledger.lock_stream(stream_of(act.subject))
+    act, at = done_at(act, [stream], at)
     link = meters.read(stream.pk)
     assert link is not None, "the stream is a link's"
     state = standing.of_link(stream.pk, link)

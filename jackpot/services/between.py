@@ -20,6 +20,7 @@ from jackpot.rules.state import LinkState
 from jackpot.services import listening, meters, standing
 from jackpot.services.meters import LinkMeters
 from jackpot.services.shown import show
+from jackpot.services.under_lock import done_at
 
 if TYPE_CHECKING:
     from accounting.models import Stream
@@ -49,7 +50,9 @@ def perform(act: Act, *, at: datetime, decider: Decider | None = None, **more: A
     `more` is kept with its cause; `decider` is that of an act of which more must be known than its links, asked when they
     are locked. Raises ActRefused where it cannot be done.
     """
-    found = [_standing(ledger.lock_stream(stream_id)) for stream_id in _streams(act)]
+    locked = [ledger.lock_stream(stream_id) for stream_id in _streams(act)]
+    act, at = done_at(act, locked, at)
+    found = [_standing(stream) for stream in locked]
     decision = _decided(act, found, decider)
     if len(found) > 1:
         more[between.KEY] = _sides(act, found)

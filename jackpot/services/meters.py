@@ -1,13 +1,15 @@
 """The meters of a link while one batch is settled: read under the stream's lock, written once (ARCHITECTURE §3)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from accounting.statements import execute
 from jackpot.models import Hit, HitStep, Link
+from jackpot.rules.lifetime import Lifetime, bring
 from jackpot.rules.meter import Meter
+from jackpot.rules.progressive import LevelMovement
 
 
 @dataclass(slots=True)
@@ -22,6 +24,7 @@ class LinkMeters:
     wagers: dict[str, int]
     hits: dict[str, int]
     wins_cents: dict[str, int]
+    lifetime: dict[str, Lifetime]
     detected: list[Hit] = field(default_factory=list)
 
     def apply(
@@ -29,6 +32,7 @@ class LinkMeters:
         *,
         settlement: Mapping[str, Any],
         meters: Mapping[str, Meter],
+        contributions: Iterable[LevelMovement],
         wagers: int,
         sequence: int,
         dealt_at: datetime,
@@ -36,6 +40,7 @@ class LinkMeters:
     ) -> None:
         """Take over the meters as a settled round left them, and detect its hits. `wagers`: those it accepted."""
         self.values.update(meters)
+        bring(self.lifetime, contributions)
         self.next_hit += len(settlement["awards"])
         for code in self.levels:
             self.wagers[code] += wagers
@@ -76,8 +81,10 @@ class LinkMeters:
                 meter.reserve_cents, meter.reserve_residual_millionths,
                 meter.overflow_cents, meter.overflow_residual_millionths,
                 self.wagers[code], self.hits[code], self.wins_cents[code],
+                lifetime.contributed_millionths, lifetime.reserved_millionths, lifetime.overflowed_millionths,
             )
             for code, meter in self.values.items()
+            for lifetime in (self.lifetime[code],)
         ]  # fmt: skip
         for level_id, *row in rows:
             execute(WRITE_METER, [*row, level_id])
@@ -94,13 +101,15 @@ WRITE_METER = """
     UPDATE jackpot_meter SET sequence = %s, value_cents = %s, residual_millionths = %s,
         reserve_cents = %s, reserve_residual_millionths = %s,
         overflow_cents = %s, overflow_residual_millionths = %s,
-        wagers = %s, hits = %s, wins_cents = %s
+        wagers = %s, hits = %s, wins_cents = %s,
+        contributed_millionths = %s, reserved_millionths = %s, overflowed_millionths = %s
     WHERE level_id = %s
 """
 READ_METERS = """
     SELECT link.id, link.code, link.next_hit, level.code, level.id,
         meter.value_cents, meter.residual_millionths, meter.reserve_cents, meter.reserve_residual_millionths,
-        meter.overflow_cents, meter.overflow_residual_millionths, meter.wagers, meter.hits, meter.wins_cents
+        meter.overflow_cents, meter.overflow_residual_millionths, meter.wagers, meter.hits, meter.wins_cents,
+        meter.contributed_millionths, meter.reserved_millionths, meter.overflowed_millionths
     FROM jackpot_link link JOIN jackpot_level level ON level.link_id = link.id
         JOIN jackpot_meter meter ON meter.level_id = level.id
     WHERE link.stream_id = %s ORDER BY level.id
@@ -122,4 +131,5 @@ def read(stream_id: int) -> LinkMeters | None:
         wagers={row[3]: row[11] for row in rows},
         hits={row[3]: row[12] for row in rows},
         wins_cents={row[3]: int(row[13]) for row in rows},
+        lifetime={row[3]: Lifetime(*map(int, row[14:17])) for row in rows},
     )

@@ -19,7 +19,7 @@ class TableDay:
     """A table on a gaming day, in whole cents. Pays include returned stakes; jackpot awards are paid from their level.
 
     Of rounds that people voided on the day, whenever they were played, what they had moved is taken off again; `voids` are so
-    many.
+    many. So are the award and the unpaid envy of hits that people rejected on the day (SPEC §6.7); `rejections` are so many.
     """
 
     table: str
@@ -32,6 +32,7 @@ class TableDay:
     envy_cents: int
     contributions_cents: int
     voids: int = 0
+    rejections: int = 0
 
     @property
     def win_cents(self) -> int:
@@ -40,10 +41,28 @@ class TableDay:
 
 
 # By the index of each table's rounds; three hours of room on both sides, since the booked day decides.
+# What a void rejects is the void's.
 DAY = """
+    WITH rejected AS MATERIALIZED (
+        SELECT hit."table" AS code, count(DISTINCT (event.stream_id, event.sequence)) AS rejections,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE debit.kind = 'awards_payable'
+                AND credit.kind = 'liability'), 0) AS jackpot,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE credit.kind = 'envy'), 0) AS envy
+        FROM jackpot_hitstep step JOIN jackpot_hit hit ON hit.id = step.hit_id
+        JOIN jackpot_link of_hit ON of_hit.id = hit.link_id
+        JOIN accounting_event event ON event.stream_id = of_hit.stream_id AND event.kind <> 'round'
+            AND event.kind = 'hit.reject' AND event.recorded_at = step.at AND event.subject = of_hit.code || '-'
+                || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0')
+        LEFT JOIN accounting_transfer moved ON moved.stream_id = event.stream_id AND moved.sequence = event.sequence
+        LEFT JOIN accounting_account debit ON debit.id = moved.debit_id
+        LEFT JOIN accounting_account credit ON credit.id = moved.credit_id
+        WHERE step.state = 'rejected' AND event.gaming_date = %(day)s GROUP BY hit."table"
+    )
     SELECT tabl.code, tabl.game, link.code, day.rounds, day.handle - undone.handle, day.pays - undone.pays,
-        day.jackpot - undone.jackpot, day.envy - undone.envy, day.contributions - undone.contributions, undone.voids
+        day.jackpot - undone.jackpot - coalesce(rejected.jackpot, 0), day.envy - undone.envy - coalesce(rejected.envy, 0),
+        day.contributions - undone.contributions, undone.voids, coalesce(rejected.rejections, 0)
     FROM tables_table tabl
+    LEFT JOIN rejected ON rejected.code = tabl.code
     LEFT JOIN jackpot_link link ON link.id = tabl.link_id
     CROSS JOIN (SELECT min(counts_at) AS first FROM tables_round
         WHERE original_date IS NOT NULL AND gaming_date = %(day)s) late

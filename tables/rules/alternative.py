@@ -234,17 +234,6 @@ class Alternative:
         self.house.change(change for change in changes if change["what"] != "link.terms")
 
 
-def staked_by(decision: RoundDecision, terms: LinkTerms) -> int:
-    """What a round without a lock staked on the link, in cents; 0 too where no level takes anything of it."""
-    for movement in decision.contributions:
-        level = terms.level[movement.level]
-        if level.rate_ppm:
-            return movement.contributed_millionths // level.rate_ppm
-        if level.reserve_ppm:
-            return movement.brought.reserve // level.reserve_ppm
-    return 0
-
-
 def difference(before: Meter, after: Meter) -> dict[str, int]:
     """What moved between two meters, in millionths of a cent, by part; parts that did not move are left out."""
     moved = {part: held(after, part) - held(before, part) for part in PARTS}

@@ -31,10 +31,11 @@ from tables.rules.house import (
     LockState,
     MessageDecision,
     RoundState,
+    Standing,
 )
 from tables.rules.locking import Lock, decide_lock
 from tables.rules.message import RoundMessage
-from tables.rules.settle import Settled, settle, voided
+from tables.rules.settle import Settled, Staked, settle, staked, voided
 from tables.rules.settlement import Settlement
 from tables.rules.table import TableTerms
 
@@ -76,17 +77,32 @@ def decide_result(
         standing = house.standing(message.table, cause.counts_at)
     else:
         standing = house.standing_on(house.tables[message.table], lock.counts_at, house.links[lock.link])
-    reasons = []
-    if not standing.link_is_open and any("progressive" in seat.wagers for seat in message.seats):
-        reasons.append("link_not_open")
-    if not standing.is_open:
-        reasons.append("table_closed")
+    reasons = _reasons(message, standing)
     if lock is not None and lock.stakes != stakes(message):
         reasons.append("lock_mismatch")
     game, link = standing.game, standing.link
     locked = lock.put_in if lock is not None else None
     settled = settle(message, game, link.meters if link else {}, reasons, override, locked)
     return _decided(message, settled, game, house, edition, lock)
+
+
+def _reasons(message: RoundMessage, standing: Standing) -> list[str]:
+    """Why a round is held by what counts for its table, before anything is asked of the round itself."""
+    reasons = []
+    if not standing.link_is_open and any("progressive" in seat.wagers for seat in message.seats):
+        reasons.append("link_not_open")
+    if not standing.is_open:
+        reasons.append("table_closed")
+    return reasons
+
+
+def decide_stakes(cause: Result, house: House) -> Staked:
+    """What `decide_result` comes to of a round without a lock, as far as that does not depend on meters.
+
+    Whoever replays a long record has no use for the lines, payouts and transfers of rounds that hit nothing.
+    """
+    standing = house.standing(cause.message.table, cause.counts_at)
+    return staked(cause.message, standing.game, _reasons(cause.message, standing))
 
 
 def decide_void_of_held(cause: Result, house: House, edition: int | None = None) -> RoundDecision:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, Final
 
 from jackpot.rules import progressive
 from jackpot.rules.meter import Meter
@@ -64,6 +64,47 @@ def settle(
     if ruling.void_codes:
         return _void_round(message, game, ruling, meters, reasons, locked)
     return _settled_round(message, game, ruling, meters, reasons, locked)
+
+
+@dataclass(frozen=True, slots=True)
+class Staked:
+    """What a round brings to its link, whatever the meters show: its accepted stakes, how many, and whether a share is hit.
+
+    `held` is the first reason for which it would wait instead, None where it would not.
+    """
+
+    held: str | None = None
+    stakes_cents: int = 0
+    wagers: int = 0
+    hits: bool = False
+
+
+NOTHING_STAKED: Final = Staked()
+
+
+def staked(message: RoundMessage, game: Game[Any], extra_reasons: Iterable[str] = ()) -> Staked:
+    """What `settle` comes to of a round without a lock, as far as that does not depend on meters; no line is written."""
+    ruling = irregularities.judge(message.irregularities, game.misdeal_voids, game.void_the_round)
+    found = held.reasons(message, game, ruling)
+    found.update(extra_reasons)
+    if found:
+        return Staked(held.ordered(found)[0])
+    if ruling.void_codes or game.link is None:
+        return NOTHING_STAKED
+    void_seats, forfeited, pays = ruling.void_seats, ruling.forfeited, game.progressive_pays
+    stakes_cents = wagers = 0
+    hits = False
+    for seat in message.seats:
+        stake_cents = seat.wagers.get(PROGRESSIVE)
+        if stake_cents is None or seat.seat in void_seats:
+            continue
+        stakes_cents += stake_cents
+        wagers += 1
+        if seat.seat not in forfeited and (seat.folded is None or game.survives_fold):
+            rank = game.five_card_class(seat, message)
+            pay = None if rank is None else pays[rank]
+            hits = hits or (pay is not None and pay.row.pays == "share")
+    return Staked(None, stakes_cents, wagers, hits)
 
 
 def held_alone(message: RoundMessage, reason: str) -> Settlement:

@@ -11,6 +11,7 @@ from accounting.rules.acts import ActRefused
 from accounting.services import ledger
 from accounting.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
+from jackpot.services.under_lock import done_at
 from tables import models
 from tables.rules import floor
 from tables.rules.deciding import RoundDecision, decide
@@ -141,6 +142,7 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     stream = ledger.lock_stream(stream_of(act))
     while stream.pk != (moved := stream_of(act)):  # its table joined or left a link while this waited
         stream = ledger.lock_stream(moved)
+    act, at = done_at(act, [stream], at)
     if act.act in ROUND_ACTS:
         return stream.code, _decide_round(stream, act, at=at, **more)
     if act.act == locks.VOID:

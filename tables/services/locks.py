@@ -21,6 +21,7 @@ from accounting.services import ledger
 from accounting.services.ledger import Entry
 from accounting.statements import execute
 from jackpot.rules.decision import Act, Decision, cause_of
+from jackpot.rules.lifetime import bring
 from tables import models
 from tables.rules import lock
 from tables.rules.deciding import decide
@@ -113,6 +114,7 @@ def _record(book: Recorder, decision: LockDecision, incoming: Incoming, when: Wh
         )
     )
     book.house.apply(decision)
+    bring(book.link.lifetime, decision.contributions)
     book.locks.append((
         book.journal.stream_id, sequence, incoming.message_id, incoming.table_id, incoming.reference, when.locked_at,
         when.counts_at, booking.day, booking.original, result, put_in(state), LOCKED, None,

@@ -12,6 +12,7 @@ from accounting.queries import stream_ids
 from accounting.services import ledger
 from jackpot.queries import link_and_paytable
 from jackpot.rules.decision import Act, Decision, cause_of
+from jackpot.services.under_lock import done_at
 from tables import models
 from tables.rules.deciding import decide
 from tables.rules.house import House
@@ -59,6 +60,7 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
         locked = {stream_id: ledger.lock_stream(stream_id) for stream_id in sorted(each for _, each in ends if each)}
         if _ends(act) == ends:  # else it was moved while this waited
             break
+    act, at = done_at(act, list(locked.values()), at)
     giver, taker = (_side(code, locked[stream_id] if stream_id else None, at) for code, stream_id in ends)
     house = joint(act.subject, giver.house, taker.house)
     act = after_the_last_change(act, house)

@@ -7,6 +7,7 @@ from typing import Any
 from accounting.rules.acts import ActRefused
 from accounting.services import ledger
 from jackpot.rules.decision import Act, Decision
+from jackpot.services.under_lock import done_at
 from tables.rules.deciding import decide
 from tables.rules.precedents import OF_HITS, PAYOUT, Precedent
 from tables.services import precedents, recording
@@ -60,5 +61,6 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     `more` is kept with its cause: who asked, who approved, why. Raises ActRefused where it cannot be done.
     """
     stream = ledger.lock_stream(stream_of(act))
+    act, at = done_at(act, [stream], at)
     sequence, _ = recording.record(stream, act, at=at, **more)
     return stream.code, sequence

@@ -143,6 +143,7 @@ class Recorder:
             self.link.apply(
                 settlement=decision.result,
                 meters=decision.meters.get(self.link.link, {}),
+                contributions=decision.contributions,
                 wagers=decision.progressives,
                 sequence=sequence,
                 dealt_at=dealt_at,

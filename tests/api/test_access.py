@@ -30,6 +30,7 @@ FILLED = {
     "day": "2026-11-27",
     "name": "auditor",
     "proposal_id": "1",
+    "foresight_id": "1",
 }
 
 
@@ -94,6 +95,8 @@ FOR_PEOPLE = {
     "/api/v1/proposals/1/approvals": "is only posted to",
     "/api/v1/proposals/1/withdrawal": "is only posted to",
     "/api/v1/proposals/1/refusal": "is only posted to",
+    "/api/v1/foresights": "is only posted to, by people",
+    "/api/v1/foresights/1": "what the house plans",
     "/api/v1/proposals/1/evidence": "what was handed in may show guests",
 }
 READING = [

@@ -216,3 +216,15 @@ def test_nothing_is_decided_by_what_rows_show(house: House, people: dict[str, De
     (hit_id,) = rows("SELECT id FROM jackpot_hit")[0]
     run("INSERT INTO jackpot_hitstep (state, at, by, note, hit_id) VALUES ('approved', now(), 'me', '', %s)", hit_id)
     assert people["cage"].refused("hit.pay", FIRST, method="cage") == (422, "wrong_state")
+
+
+def test_the_latest_twenty_five_of_thirty_hits_are_listed(house: House) -> None:
+    """Newest first, with amount, moment, table and seat (REQUIREMENTS R3)."""
+    settled = house.play(*(royal(f"R-{number}", table=(LINKED, NEIGHBOUR)[number % 2]) for number in range(30)))
+    paid = [settlement["awards"][0] for settlement in settled]
+    page = Desk("aud", "auditor").get("hits", limit=25, link="ms-mg01")
+    assert [hit["order"] for hit in page["items"]] == list(range(30, 5, -1)) and page["next"]
+    for hit, award, number in zip(page["items"], reversed(paid), range(29, 4, -1), strict=False):
+        shown = (hit["paid_cents"], hit["table"], hit["seat"], hit["hand"], hit["round"])
+        assert shown == (award["paid_cents"], (LINKED, NEIGHBOUR)[number % 2], 3, "royal_flush", f"R-{number}")
+        assert hit["detected_at"]

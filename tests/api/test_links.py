@@ -11,7 +11,9 @@ from tests.services.house import NEIGHBOUR, TWIN, run, seat, two_hits
 
 LEVEL_KEYS = [
     "code", "value_cents", "residual_millionths", "reserve_cents", "reserve_residual_millionths", "overflow_cents",
-    "overflow_residual_millionths", "wagers", "hits", "wins_cents", "state",
+    "overflow_residual_millionths", "wagers", "hits", "wins_cents", "contributed_cents",
+    "contributed_residual_millionths", "reserved_cents", "reserved_residual_millionths", "overflowed_cents",
+    "overflowed_residual_millionths", "state",
 ]  # fmt: skip
 
 

@@ -8,7 +8,19 @@ from typing import Any
 
 from rich.console import Console
 
-from tests.benchmarks import growth, history, intake, latency, memory, partitions, replay, report, settle, watchers
+from tests.benchmarks import (
+    foresee,
+    growth,
+    history,
+    intake,
+    latency,
+    memory,
+    partitions,
+    replay,
+    report,
+    settle,
+    watchers,
+)
 from tests.benchmarks.report import Figures
 from tests.benchmarks.servers import hall
 
@@ -18,6 +30,7 @@ SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
     "history": history.run,
     "partitions": partitions.run,
     "replay": replay.run,
+    "foresee": foresee.run,
     "intake": intake.run,
     "latency": latency.run,
     "memory": memory.run,
@@ -26,6 +39,7 @@ SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
 FAR: dict[str, dict[str, Any]] = {
     "growth": {"history": (10_000, 1_000_000, 10_000_000)},
     "history": {"payouts": 10_000_000},
+    "foresee": {"rounds": 1_000_000, "times": 1},
 }
 SHORT: dict[str, dict[str, Any]] = {
     "settle": {"rounds": 1_000, "peer_rounds": 40, "times": 1},
@@ -44,6 +58,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "history": {"payouts": 3_000, "base": 500, "pages": 3, "export": 500},
     "partitions": {"rounds": 900, "base": 300, "months": 3, "looks": 3},
     "replay": {"rounds": 500, "times": 1},
+    "foresee": {"rounds": 500, "times": 1},
     "memory": {"rounds": 1_000},
     "watchers": {"watchers": 50, "seconds": 2.0, "turns": 1},
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -91,6 +92,18 @@ def test_what_stands_still_is_said_by_every_live_part_with_its_age(
             expect(floor.locator("#pulse")).to_contain_text("nothing settles")
     for page in tabs.values():
         everywhere_live(page)
+
+
+def test_a_sign_is_stale_within_five_seconds_of_the_silence_of_the_web_process(
+    hall: Hall, tabs: dict[str, Page]
+) -> None:
+    sign = tabs[f"/sign/{LINK}"].locator(".live")
+    with stopped(*frozen(hall, "web")):
+        began = time.monotonic()
+        expect(sign).to_have_attribute("data-live", "stale", timeout=15_000)
+        seconds = time.monotonic() - began
+    assert seconds <= 5.5, f"{seconds:.1f} s"  # half a second for whoever looks
+    everywhere_live(tabs[f"/sign/{LINK}"])
 
 
 def test_a_queue_that_is_not_settled_tells_its_age_on_the_floor(hall: Hall, tabs: dict[str, Page]) -> None:

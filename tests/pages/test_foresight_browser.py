@@ -42,11 +42,23 @@ def fits(page: Page) -> None:
         assert box.evaluate("box => box.scrollWidth <= box.clientWidth + 1"), box.text_content()
 
 
+def nothing_is_cut(page: Page) -> None:
+    """Every choice of a list is shown whole, whichever is chosen."""
+    cut = page.evaluate("""() => [...document.querySelectorAll(".terms-form select")].flatMap(list => {
+        const style = getComputedStyle(list), pen = document.createElement("canvas").getContext("2d");
+        pen.font = `${style.fontWeight} ${style.fontSize} ${style.fontFamily}`;
+        const room = list.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+        return [...list.options].filter(one => pen.measureText(one.text).width > room + 1).map(one => one.text);
+    })""")
+    assert cut == []
+
+
 def test_terms_are_typed_looked_at_and_their_replay_drawn(page: Page) -> None:
     page.goto("/jackpots/ms-mg01/")
     page.get_by_role("link", name="Foresee terms").click()
     rate = page.get_by_label("Rate, % of the wager of major")
     expect(rate).to_have_value("17.0003")
+    nothing_is_cut(page)
     rate.fill("25")
     page.get_by_label("Progressive wagers a month").fill("200000")
     page.get_by_role("button", name="Foresee", exact=True).click()

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import psycopg
@@ -556,3 +556,29 @@ def test_verification_is_not_disturbed_by_settling(busy_house: House) -> None:
                 assert side_by_side.rounds >= counts.rounds
     verify()
     auditor.everything_agrees()
+
+
+def test_the_moment_of_a_batch_is_read_while_its_stream_is_locked(busy_house: House) -> None:
+    """A clock that looks finds the stream's row locked: no other batch can have been recorded since it was read."""
+    busy_house.post(message("R-1"))
+    free: list[bool] = []
+
+    def clock() -> datetime:
+        def look() -> None:
+            try:
+                with transaction.atomic(), connection.cursor() as cursor:
+                    cursor.execute(
+                        "SELECT id FROM accounting_stream WHERE code = 'ms-mg01' FOR NO KEY UPDATE SKIP LOCKED"
+                    )
+                    free.append(cursor.fetchone() is not None)
+            finally:
+                connection.close()
+
+        looking = threading.Thread(target=look)
+        looking.start()
+        looking.join()
+        return RECEIVED
+
+    settling.settle_next(busy_house.stream("ms-mg01"), clock=clock)
+    assert free == [False]
+    assert busy_house.outcome(busy_house.posted[0]) == ("settled", [])

@@ -46,6 +46,18 @@ def test_a_filing_is_refused_at_its_first_fault(payload: dict[str, Any], fault: 
     assert Lines().code("link.file", "nn", **payload) == fault
 
 
+@pytest.mark.parametrize("key", ["code", "reset_cents", "rate_ppm"])
+def test_a_level_that_lacks_a_parameter_is_refused_by_its_name(key: str) -> None:
+    """What every level has; reserve rate, limit, most of one round and initial amount may be absent (REQUIREMENTS R1)."""
+    lacking = {name: value for name, value in LEVEL.items() if name != key}
+    fault = Lines().code("link.file", "nn", **filed(levels=[lacking]))
+    assert fault == ("missing_field", f"/payload/link/levels/0/{key}")
+    lines = Lines()
+    lines.done("link.file", "nn", link=LINK, filing="MGC 2026-114")  # none of the optional ones, and no initial amount
+    lines.done("link.open", "nn")
+    assert lines.meter("nn", "major").value_cents == LEVEL["reset_cents"]
+
+
 def test_a_code_in_use_by_a_link_or_a_table_is_not_filed_again() -> None:
     lines = Lines()
     lines.done("link.file", "nn", **FILING)

@@ -231,6 +231,72 @@ def test_every_level_grows_by_its_own_rate(house: Any) -> None:
     assert [row["contributed_millionths"] for row in settled.settlement["meters"]] == [20_000_000, 10_000_000]
 
 
+THREE_LEVELS = """
+[property]
+code = "P"
+name = "P"
+time_zone = "America/New_York"
+gaming_day_starts = "06:00"
+jurisdiction = "PA"
+[[paytables]]
+code = "three-prizes"
+games = ["mississippi-stud"]
+wager_cents = 500
+rows = [
+  { hand = "royal_flush", pays = "share", level = "mega", share_ppm = 1000000, envy_cents = 100000 },
+  { hand = "straight_flush", pays = "share", level = "major", share_ppm = 1000000, envy_cents = 30000 },
+  { hand = "four_of_a_kind", pays = "share", level = "minor", share_ppm = 1000000 },
+  { hand = "full_house", pays = "for", odds = 50 },
+]
+[[links]]
+code = "three"
+name = "Three Prizes"
+paytable = "three-prizes"
+decks = 1
+[[links.levels]]
+code = "mega"
+reset_cents = 1000000
+rate_ppm = 100000
+[[links.levels]]
+code = "major"
+reset_cents = 100000
+rate_ppm = 60000
+[[links.levels]]
+code = "minor"
+reset_cents = 20000
+rate_ppm = 40000
+[[tables]]
+code = "MS-1"
+game = "mississippi-stud"
+seats = 6
+minimum_cents = 1000
+maximum_cents = 50000
+link = "three"
+paytables = { base = "ms-base" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("board", "cards", "level", "paid_cents"),
+    [
+        ("Ts Js Qs", "As Ks", "mega", 1_000_050),
+        ("Ts Js Qs", "9s Ks", "major", 100_030),
+        ("9c 9d Qs", "9h 9s", "minor", 20_020),
+    ],
+)
+def test_a_paytable_of_mega_major_and_minor_pays_each_by_its_row(
+    house: Any, board: str, cards: str, level: str, paid_cents: int
+) -> None:
+    """The whole of the level that the row names, which restarts; the other two keep what they have (REQUIREMENTS R12)."""
+    three = house(read_floor(THREE_LEVELS))
+    settled = three.settle(three.message("MS-1", board, three.seat(3, cards, progressive=500)))
+    (award,) = settled.settlement["awards"]
+    assert (award["level"], award["share_ppm"], award["paid_cents"]) == (level, 1_000_000, paid_cents)
+    grown = {"mega": 1_000_050, "major": 100_030, "minor": 20_020}
+    resets = {"mega": 1_000_000, "major": 100_000, "minor": 20_000}
+    assert {code: meter.value_cents for code, meter in settled.meters.items()} == grown | {level: resets[level]}
+
+
 def test_no_envy_where_the_paytable_gives_none(house: Any) -> None:
     two = house(read_floor(TWO_LEVELS))
     entries = two.entries(

@@ -169,6 +169,18 @@ TAMPERING = {
         "UPDATE jackpot_meter SET wagers = wagers - 1 WHERE level_id = $major",
         "stream ms-mg01: meter major ",
     ),
+    "what wagers ever brought to a level": (
+        "UPDATE jackpot_meter SET contributed_millionths = contributed_millionths - 1 WHERE level_id = $major",
+        "stream ms-mg01: meter major ",
+    ),
+    "what wagers ever brought to a reserve": (
+        "UPDATE jackpot_meter SET reserved_millionths = reserved_millionths + 1 WHERE level_id = $major",
+        "stream ms-mg01: meter major ",
+    ),
+    "what a limit ever kept off a display": (
+        "UPDATE jackpot_meter SET overflowed_millionths = 0 WHERE level_id = $minor",
+        "stream twin: meter minor ",
+    ),
     "the sequence of a meter": (
         "UPDATE jackpot_meter SET sequence = sequence - 1 WHERE level_id = $major",
         "stream ms-mg01: sequence of meter major:",

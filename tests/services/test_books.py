@@ -117,6 +117,7 @@ def empty_the_house() -> None:
             head = (SELECT hash FROM accounting_event WHERE stream_id = stream.id AND sequence = 0);
         UPDATE jackpot_meter meter SET value_cents = terms.reset_cents, residual_millionths = 0, reserve_cents = 0,
             reserve_residual_millionths = 0, overflow_cents = 0, overflow_residual_millionths = 0, wagers = 0, hits = 0,
-            wins_cents = 0, sequence = 0 FROM jackpot_levelterms terms WHERE terms.level_id = meter.level_id;
+            wins_cents = 0, contributed_millionths = 0, reserved_millionths = 0, overflowed_millionths = 0, sequence = 0
+            FROM jackpot_levelterms terms WHERE terms.level_id = meter.level_id;
         SET session_replication_role = origin;
     """)

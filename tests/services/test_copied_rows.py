@@ -158,7 +158,7 @@ def meters(at: Ledger) -> list[models.Model]:
     return [
         Meter(
             level=at.level, sequence=1, value_cents=1_000_000, residual_millionths=600, reserve_residual_millionths=1_400,
-            wagers=2, hits=1, wins_cents=1_000_034,
+            wagers=2, hits=1, wins_cents=1_000_034, contributed_millionths=34_000_600, reserved_millionths=6_001_400,
         )
     ]  # fmt: skip
 

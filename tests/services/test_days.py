@@ -129,3 +129,25 @@ def test_tables_stand_by_their_codes_whenever_they_were_put_there(house: House) 
     floors.install(property_alone + lone.replace(ALONE, "AA-1"), at=OPENED)
     forget()
     assert [each.table for each in tables_on(DAY)] == ["AA-1", LINKED, NEIGHBOUR, TWIN, ALONE]
+
+
+def test_a_rejected_hit_is_taken_off_the_day_that_it_is_rejected_on(house: House) -> None:
+    """Its award and the envy that was not paid yet; the other hit of the round stands (SPEC §6.7)."""
+    both = two_hits("R-1")
+    (settlement,) = house.play(both)
+    before = figures(house, LINKED, "ms-mg01", both)
+    house.act("hit.reject", "ms-mg01-000002")
+    (_, rejected) = settlement["awards"]
+    envy = sum(
+        each["paid_cents"]
+        for entry in settlement["seats"]
+        for each in entry["envy"]
+        if each["from_seat"] == rejected["seat"]
+    )
+    assert envy and rejected["paid_cents"]
+    (found,) = tables_on(DAY, table=LINKED)
+    assert (found.jackpot_cents, found.envy_cents, found.rejections) == (
+        before.jackpot_cents - rejected["paid_cents"], before.envy_cents - envy, 1,
+    )  # fmt: skip
+    assert found.win_cents == before.win_cents + envy
+    assert [each.rejections for each in tables_on(DAY) if each.table != LINKED] == [0, 0, 0]

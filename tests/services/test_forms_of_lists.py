@@ -86,3 +86,39 @@ def test_nobody_types_rows_without_end() -> None:
     shown = form("link.close")
     shown.read(data, {})
     assert len(shown.inputs) <= 3 * 60
+
+
+def test_what_each_level_of_a_new_link_opens_with_is_typed_beside_it_in_dollars() -> None:
+    shown = form("link.file")
+    titles = {one.name: one.of.title for one in shown.inputs}
+    assert titles["p-link.levels.0.initial_cents"] == "Level 1: opens with" and "p-initial" not in titles
+    assert not [one.name for one in shown.inputs if one.of.kind == "nested"], "nothing is typed as JSON"
+    first = values(link__levels__0__code="grand", link__levels__0__reset_cents="100.00", link__levels__0__rate_ppm="5")
+    second = values(link__levels__1__code="minor", link__levels__1__reset_cents="1", link__levels__1__rate_ppm="5")
+    amounts = values(link__levels__0__initial_cents="1,250.00", link__levels__1__initial_cents="0.05")
+    sent = typed(shown, **first, **second, **amounts)
+    assert sent["initial"] == {"grand": 125_000, "minor": 5}
+    assert [set(level) for level in sent["link"]["levels"]] == [{"code", "reset_cents", "rate_ppm"}] * 2
+    shown.refused(ActRefused("invalid_value", "/payload/initial/minor", "less than the reset"))
+    assert {one.name: one.error for one in shown.inputs if one.error} == {
+        "p-link.levels.1.initial_cents": "less than the reset"
+    }
+    assert "initial" not in typed(form("link.file"), **first), "its reset where it is left empty"
+
+
+def test_an_amount_that_is_none_or_whose_level_is_not_named_is_refused_in_its_place() -> None:
+    shown = form("link.file")
+    first = values(link__levels__0__code="grand", link__levels__0__initial_cents="a lot")
+    assert typed(shown, **first) is None
+    assert [one.name for one in shown.inputs if one.error] == ["p-link.levels.0.initial_cents"]
+    assert typed(shown, **values(link__levels__0__initial_cents="5")) is None
+    assert {one.name: one.error for one in shown.inputs if one.error} == {
+        "p-link.levels.0.initial_cents": "code is missing: it says whose amount this is"
+    }
+
+
+def test_a_filed_link_is_shown_again_with_what_each_level_opens_with() -> None:
+    level = {"code": "grand", "reset_cents": 10_000, "rate_ppm": 5}
+    shown = form("link.file", {"link": {"code": "nn", "levels": [level]}, "initial": {"grand": 125_000}, "filing": "F"})
+    typed_now = {one.name: one.typed for one in shown.inputs if one.typed}
+    assert typed_now["p-link.levels.0.initial_cents"] in ("1250.00", "1,250.00")

@@ -39,9 +39,9 @@ def test_a_batch_costs_the_same_statements_whatever_its_size(house: House) -> No
 
 def test_terms_are_read_anew_when_their_version_moves(house: House) -> None:
     before, after = message("R-1"), message("R-2")
-    house.play(before)
+    house.play(before, at=DEALT)
     kept = terms._KEPT[house.stream("ms-mg01")]
-    house.play(message("R-1b"))
+    house.play(message("R-1b"), at=DEALT)
     assert terms._KEPT[house.stream("ms-mg01")] is kept, "the version did not move: what is kept counts"
     house.act("table.close", LINKED, at=DEALT)
     house.play(after)
@@ -61,11 +61,11 @@ def test_only_the_stream_whose_terms_moved_is_read_anew(house: House) -> None:
 
 def test_an_act_that_is_rolled_back_leaves_nothing_kept(house: House) -> None:
     """Versions are used again after a rollback: whoever kept the terms of one that never was would settle by them."""
-    house.play(message("R-1"))
+    house.play(message("R-1"), at=DEALT)
     with pytest.raises(ZeroDivisionError), transaction.atomic():
         house.act("table.close", LINKED, at=DEALT)
         raise ZeroDivisionError
-    house.play(sent := message("R-2"))
+    house.play(sent := message("R-2"), at=DEALT)
     assert house.outcome(sent) == ("settled", [])
     house.act("table.terms", LINKED, at=DEALT, minimum_cents=2_500)
     house.play(sent := message("R-3"))

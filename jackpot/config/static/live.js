@@ -4,10 +4,12 @@
 
    Every live part says how old what it shows is, and that it is stale once nothing has vouched for it for ten seconds:
    `.live` inside data-stream by its events (`beat` vouches where nothing else happens), `.live[data-part]` by the part's
-   own readings, whose [data-ages] says how old they were when they were made. */
+   own readings, whose [data-ages] says how old they were when they were made. A sign above a table is stale after five
+   seconds in which it heard nothing at all. */
 (function () {
   "use strict";
-  var STALE = 10000, TOLD = 60000;
+  var STALE = 10000, SILENT = 4500, TOLD = 60000;
+  var aboveATable = document.body.classList.contains("sign");
   var calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   function now() { return performance.now(); }
   function money(cents) {
@@ -49,8 +51,38 @@
       room.lastElementChild.setAttribute("width", Math.max(0, Math.min(100, 100 * (row.value_cents - reset) / (limit - reset))).toFixed(2));
     });
   }
+  /* What was won stands on a sign until it is acknowledged; `beat` says of which that is so. */
+  function wins(place, list) {
+    var shown = list.slice(0, 3).map(function (win) { return ["WIN", win.table, money(win.paid_cents)]; });
+    if (list.length > 3) { shown.push(["and " + (list.length - 3) + " more"]); }
+    var text = JSON.stringify(shown);
+    if (place.shown === text) { return; }
+    place.shown = text;
+    place.textContent = "";
+    shown.forEach(function (words) {
+      var line = document.createElement("p");
+      if (words.length === 1) { line.className = "more"; line.textContent = words[0]; }
+      else {
+        words.forEach(function (word, at) {
+          if (at) { line.appendChild(document.createTextNode(" ")); }
+          line.appendChild(document.createElement(at ? "span" : "b")).textContent = word;
+        });
+      }
+      place.appendChild(line);
+    });
+  }
+  function won(award) {
+    award.told = now();
+    each('[data-wins="' + CSS.escape(award.link) + '"]', function (place) {
+      place.list = (place.list || []).filter(function (win) { return win.hit !== award.hit; });
+      place.list.unshift(award);
+      place.list.sort(function (one, other) { return one.hit < other.hit ? 1 : -1; });
+      wins(place, place.list);
+    });
+  }
   var told = null;
   function hit(award) {
+    won(award);
     var level = '[data-level="' + CSS.escape(award.link + "/" + award.level) + '"]';
     each(level, function (box) { box.classList.remove("hit-flash"); void box.offsetWidth; box.classList.add("hit-flash"); });
     each("[data-hit-news]", function (news) { news.textContent = (award.hand || "").replace(/_/g, " ") + " pays " + money(award.paid_cents) + (award.hit ? " (" + award.hit + ")" : ""); });
@@ -62,31 +94,32 @@
   each("[data-value]", function (place) { if (place.classList.contains("rolls") && !calm.matches) { show(place, Number(place.dataset.cents)); } else { place.classList.remove("rolls"); } });
 
   /* The oldest of what a sign stands on: when it was last vouched for. `lost` has a word of its own until it is stale. */
-  function say(sign, vouched, state) {
-    var age = now() - vouched, seconds = Math.max(0, Math.floor(age / 1000));
-    var next = age >= STALE ? "stale" : state;
+  function say(sign, vouched, state, heard) {
+    var age = now() - vouched, silent = aboveATable && now() - heard >= SILENT;
+    var next = age >= STALE || silent ? "stale" : state, seconds = Math.max(0, Math.floor((silent ? Math.max(age, now() - heard) : age) / 1000));
+    if (aboveATable) { document.body.classList.toggle("stale", next === "stale"); }
     if (sign.dataset.live !== next) { sign.dataset.live = next; }
     var text = next === "connecting" ? next : next + ", " + (seconds < 120 ? seconds + " s" : Math.floor(seconds / 60) + " min");
     if (sign.textContent !== text) { sign.textContent = text; }
-    var heard = sign.nextElementSibling;                  /* read aloud only when the state changes, not every second */
-    if (heard && heard.matches("[data-live-heard]") && heard.textContent !== next) { heard.textContent = next; }
+    var aloud = sign.nextElementSibling;                  /* read aloud only when the state changes, not every second */
+    if (aloud && aloud.matches("[data-live-heard]") && aloud.textContent !== next) { aloud.textContent = next; }
   }
   var signs = [];                                         /* functions that write a sign anew, every second */
 
   var streams = {};
   each("[data-stream]", function (part) { (streams[part.dataset.stream] = streams[part.dataset.stream] || []).push(part); });
   Object.keys(streams).forEach(function (address) {
-    var source, silence, hidden, state = "connecting", read = now(), settling = null;
+    var source, silence, hidden, state = "connecting", read = now(), heard = now(), settling = null;
     function write() {
       var vouched = settling === null ? read : Math.min(read, settling);
-      streams[address].forEach(function (part) { part.querySelectorAll(".live:not([data-part])").forEach(function (sign) { say(sign, vouched, state); }); });
+      streams[address].forEach(function (part) { part.querySelectorAll(".live:not([data-part])").forEach(function (sign) { say(sign, vouched, state, heard); }); });
     }
     signs.push(write);
     function became(next) { state = next; write(); }
     function news(work) {
       return function (event) {
         var row = JSON.parse(event.data);
-        read = now();
+        read = heard = now();
         work(row);
         became("live");
         fresh();
@@ -94,12 +127,21 @@
     }
     function beat(event) {
       var ages = JSON.parse(event.data);
+      heard = now();
       read = now() - 1000 * (ages.read || 0);             /* none yet: what is shown was read just now */
       if (ages.settling !== null) { settling = now() - 1000 * ages.settling; }
       each("[data-silent]", function (place) {
         var tables = (ages.silent || {})[place.dataset.silent] || [];
         place.hidden = !tables.length;
         place.textContent = tables.length ? "closed at " + tables.join(", ") + ": no contact" : "";
+      });
+      each("[data-wins]", function (place) {
+        var list = (ages.wins || {})[place.dataset.wins] || [];
+        var young = (place.list || []).filter(function (win) {   /* told after the beat's look at the record */
+          return now() - win.told < 4000 && !list.some(function (other) { return other.hit === win.hit; });
+        });
+        place.list = young.concat(list);
+        wins(place, place.list);
       });
       became("live");
     }
@@ -114,6 +156,7 @@
       source.addEventListener("hit", news(hit));
       source.addEventListener("state", news(function (told) {
         each('[data-link-state="' + CSS.escape(told.link || told.code || "") + '"]', function (sign) { sign.textContent = told.state; });
+        each('[data-sign="' + CSS.escape(told.link || told.code || "") + '"]', function (sign) { sign.dataset.state = told.state; });
       }));
     }
     function leave() { clearTimeout(silence); clearTimeout(hidden); source.close(); source = null; }
@@ -152,5 +195,5 @@
   signs.push(grow);
   function tick() { signs.forEach(function (write) { write(); }); }
   tick();
-  setInterval(tick, 1000);
+  setInterval(tick, aboveATable ? 250 : 1000);
 })();

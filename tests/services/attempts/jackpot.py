@@ -177,7 +177,14 @@ def _whole_cent_as_fraction(house: House) -> object:
 
 @against("lifetime_meters_are_not_negative")
 def _fewer_hits_than_none(house: House) -> object:
-    return jackpot.Meter.objects.update(hits=-1)
+    level = jackpot.Level.objects.order_by("id").values_list("id", flat=True)[0]
+    return jackpot.Meter.objects.create(level_id=level, value_cents=0, hits=-1)
+
+
+@against("lifetime_meters_never_fall")
+def _wagers_forgotten(house: House) -> object:
+    jackpot.Meter.objects.update(wagers=5)
+    return jackpot.Meter.objects.update(wagers=4)
 
 
 @against("a_progressive_wager_is_positive")

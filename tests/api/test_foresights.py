@@ -1,0 +1,109 @@
+"""Terms foreseen and replayed over HTTP, with the figures that the page and the command show."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from accounting.office.models import Job
+from accounting.office.services import jobs
+from tests.api.test_hits import Desk
+from tests.services.house import House, message, royal
+
+AT = datetime(2026, 11, 28, 4, 0, tzinfo=UTC)
+HIGHER = {"levels": [{"code": "major", "rate_ppm": 200_000}]}
+BODY: dict[str, Any] = {"link": "ms-mg01", "terms": HIGHER, "wagers": 1_000}
+
+
+@pytest.fixture
+def auditor(house: House) -> Desk:
+    """An auditor, on a link with three rounds."""
+    house.play(message("R-1"), royal("R-2"), message("R-3"))
+    return Desk("aud", "auditor")
+
+
+def test_proposed_terms_stand_beside_todays(auditor: Desk) -> None:
+    status, found = auditor.post("foresights", BODY)
+    assert status == 200, found
+    assert (found["link"], found["wagers"], found["seed"], found["replay"]) == ("ms-mg01", 1_000, 1, None)
+    (today,), (proposed,) = found["today"]["levels"], found["proposed"]["levels"]
+    # A thousand wagers of a dollar: 17.0003 % of it as it is, 20 % as it would be.
+    assert (today["contributed_cents"], proposed["contributed_cents"]) == (17_000, 20_000)
+    assert today["hits"] == proposed["hits"], "how often it is hit is the paytable's"
+    assert proposed["next_meter"]["error_cents"] is None, "exact"
+    assert proposed["next_meter"]["low_cents"] <= proposed["next_meter"]["mean_cents"]
+    assert {each["what"] for each in proposed["returns"]} == {each["what"] for each in today["returns"]}
+    assert auditor.post("foresights", BODY)[1] == found, "the same seed, the same figures"
+
+
+def test_a_link_that_is_not_there_yet(auditor: Desk) -> None:
+    level = {"code": "major", "reset_cents": 50_000, "rate_ppm": 100_000}
+    terms = {"paytable": "ms-mg-01", "levels": [level], "initial": {"major": 60_000}}
+    status, found = auditor.post("foresights", {"link": "nn", "terms": terms, "wagers": 1_000})
+    assert (status, found["today"]) == (200, None)
+    assert found["proposed"]["levels"][0]["contributed_cents"] == 10_000
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "pointer"),
+    [
+        ([], "invalid_value", ""),
+        (BODY | {"colour": 1}, "unknown_field", "/colour"),
+        ({"terms": HIGHER}, "missing_field", "/link"),
+        ({"link": "ms-mg01"}, "missing_field", "/terms"),
+        (BODY | {"link": 5}, "invalid_value", "/link"),
+        (BODY | {"terms": []}, "invalid_value", "/terms"),
+        (BODY | {"terms": {"levels": [{"code": "minor"}]}}, "invalid_value", "/terms/levels/0/code"),
+        (BODY | {"terms": {"levels": [{"code": "major", "rate_ppm": -1}]}}, "invalid_value", "/terms/levels/0/rate_ppm"),
+        (BODY | {"terms": {"levels": [{"code": "major", "limit_cents": 1_000_000}]}}, "invalid_value",
+         "/terms/levels/0/limit_cents"),
+        (BODY | {"terms": HIGHER | {"decks": 1}}, "invalid_value", "/terms/decks"),
+        (BODY | {"link": "nowhere"}, "invalid_value", "/terms/paytable"),
+        (BODY | {"wagers": 0}, "invalid_value", "/wagers"),
+        (BODY | {"wagers": True}, "invalid_value", "/wagers"),
+        (BODY | {"seed": -1}, "invalid_value", "/seed"),
+        (BODY | {"replay": []}, "invalid_value", "/replay"),
+        (BODY | {"replay": {"since": "x"}}, "unknown_field", "/replay/since"),
+        (BODY | {"replay": {"from": "2026-11-27"}}, "invalid_value", "/replay/from"),
+        (BODY | {"replay": {"from": "2027-01-01T00:00:00Z"}}, "invalid_value", "/replay"),
+    ],
+)  # fmt: skip
+def test_a_fault_is_named_and_starts_nothing(auditor: Desk, body: Any, code: str, pointer: str) -> None:
+    status, answer = auditor.post("foresights", body)
+    assert (status, answer["code"], answer.get("pointer")) == (422, code, pointer), answer
+    assert not Job.objects.exists()
+
+
+def test_a_replay_is_started_watched_and_read(auditor: Desk) -> None:
+    status, found = auditor.post("foresights", BODY | {"replay": {"from": "2026-11-01T00:00:00Z"}})
+    assert status == 202 and found["proposed"], found
+    one = f"foresights/{found['replay']}"
+    assert auditor.get(one) | {"asked_at": ""} == {
+        "id": found["replay"], "link": "ms-mg01", "state": "queued", "by": "aud", "asked_at": "", "done": 0, "total": None,
+        "detail": "", "result": None,
+    }  # fmt: skip
+    status, refusal = auditor.post("foresights", BODY | {"replay": {}})
+    assert (status, refusal["code"]) == (409, "already_running")
+    assert jobs.run(found["replay"], clock=lambda: AT)
+    shown = auditor.get(one)
+    assert (shown["state"], shown["done"]) == ("done", shown["total"])
+    (level,) = shown["result"]["levels"]
+    # Before the royal three wagers: 51.0009 cents as it was, 60 as it would have been.
+    assert (level["was"]["paid"], level["would"]["paid"]) == (1_000_051 * 10**6, 1_000_060 * 10**6)
+    assert auditor.client.get("/api/v1/foresights/4711").status_code == 404
+
+
+def test_terms_are_foreseen_by_those_who_answer_for_them(auditor: Desk) -> None:
+    for role, status in (
+        ("administrator", 200),
+        ("accounting", 200),
+        ("controller", 200),
+        ("manager", 403),
+        ("cage", 403),
+    ):
+        desk = Desk(role, role)
+        assert desk.post("foresights", BODY)[0] == status, role
+        if status == 403:
+            assert desk.client.get("/api/v1/foresights/1").json()["code"] == "not_your_role"
