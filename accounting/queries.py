@@ -274,6 +274,11 @@ def audit_records(*, before: int | None = None, subject: str = "", limit: int = 
     return list(records[:limit])
 
 
+def audit_of(actions: Iterable[str]) -> Iterable[AuditRecord]:
+    """The audit records of some actions, oldest first."""
+    return AuditRecord.objects.filter(action__in=list(actions)).order_by("id").iterator()
+
+
 def transfers_of(stream_id: int, sequence: int) -> list[dict[str, Any]]:
     """The transfers of one journal entry, in their order."""
     rows = Transfer.objects.filter(stream_id=stream_id, sequence=sequence).order_by("line")

@@ -62,7 +62,7 @@ def read_by_hand(
     )  # fmt: skip
     audit.record(
         at=at, actor=by, action="read meters", subject=day.isoformat(), origin=origin,
-        detail={each.level: each.display_cents for each in typed},
+        detail={str(reading.pk): [reading.level, reading.display_cents] for reading in made},
     )  # fmt: skip
     return made
 

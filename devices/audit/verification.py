@@ -25,6 +25,7 @@ from devices.audit.closings import compare_closed_days
 from devices.audit.findings import Counts, Difference, ProcessDied, readable, same
 from devices.audit.inbox_check import verify_inbox
 from devices.audit.projections import Shown, compare_shown, compare_the_rest, shown
+from devices.audit.readings import compare_readings
 from devices.audit.replay import Range, Replayed, State, Sums, replay_range
 from devices.audit.side_by_side import InThisProcess, Jobs, in_processes
 from jackpot.queries import meters_shown
@@ -82,10 +83,11 @@ def verify(
 
 def verify_the_rest() -> Counts:
     """What belongs to no stream: the inbox, editions, the chart of accounts, the property, the audit trail, closed
-    days."""
+    days, readings of meters."""
     counts = verify_inbox()
     compare_the_rest()
     compare_closed_days()
+    compare_readings()
     return counts
 
 

@@ -22,6 +22,8 @@ from tables.services.days import StreamRow, streams_now
 DONE: Final = "done"
 LISTED: Final = "listed"
 OPEN: Final = "open"
+MINUTE: Final = timedelta(minutes=1)
+SHOWN: Final = 31
 NAMED: Final = 200
 """So many things of one kind are named; the others are counted."""
 
@@ -213,3 +215,10 @@ def _verified(streams: list[StreamLook]) -> Item:
     if behind:
         return Item("verified", "Chain verified", OPEN, "not as far as the day goes", behind)
     return Item("verified", "Chain verified", DONE, "every stream, as far as the day goes")
+
+
+def days_between(closed_through: date | None, first: date, today: date) -> list[date]:
+    """The open gaming days of the house, newest first, the last `SHOWN` of them."""
+    begins = max(first, closed_through + timedelta(days=1)) if closed_through else first
+    number = (today - begins).days + 1
+    return [today - timedelta(days=back) for back in range(min(number, SHOWN))]
