@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
 from accounting.rules.acts import ActRefused
 from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, CONTROLLER, MANAGER
-from accounting.services.closed_days import is_closed
+from accounting.services.closed_days import is_closed, streams_now
 from devices.closing import checklist
 from devices.intake.wakes import wake
 from devices.queries import rounds_wait
@@ -81,7 +81,7 @@ def _foresee_closing(asked: Asked) -> Foreseen:
 def close_day(act: rules.Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     """Close a gaming day and wake every stream, so that whatever came meanwhile waits no longer; the first stream's event."""
     closed = days.perform(act, at=at, **more)
-    transaction.on_commit(partial(wake, [stream.id for stream in days.streams_now()]), robust=True)
+    transaction.on_commit(partial(wake, [stream.id for stream in streams_now()]), robust=True)
     return next(iter(sorted(closed.items())))
 
 

@@ -89,10 +89,10 @@ CREATE TRIGGER nothing_is_booked_on_a_closed_day AFTER INSERT ON accounting_even
 
 CREATE FUNCTION refuse_own_signature() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (SELECT FROM accounting_reading WHERE id = NEW.reading_id AND by = NEW.by)
+    IF EXISTS (SELECT FROM accounting_reading WHERE id = NEW.reading_id AND "by" = NEW."by")
         OR EXISTS (SELECT FROM accounting_readingnote
-            WHERE reading_id = NEW.reading_id AND what = 'explained' AND by = NEW.by) THEN
-        RAISE EXCEPTION 'reading % was taken or explained by %', NEW.reading_id, NEW.by
+            WHERE reading_id = NEW.reading_id AND what = 'explained' AND "by" = NEW."by") THEN
+        RAISE EXCEPTION 'reading % was taken or explained by %', NEW.reading_id, NEW."by"
             USING ERRCODE = 'check_violation', CONSTRAINT = 'nobody_signs_off_their_own_reading',
                 TABLE = TG_TABLE_NAME;
     END IF;

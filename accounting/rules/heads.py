@@ -105,7 +105,8 @@ def read(written: Mapping[str, Any]) -> Statement:
                 Head(head["stream"], head["sequence"], bytes.fromhex(head["hash"])) for head in written["heads"]
             ),
         )
-        if found.written() != written:
+        whole = (found.number, *(head.sequence for head in found.heads))
+        if found.written() != written or any(type(number) is not int for number in whole):
             raise Unreadable("it is not written as it would be signed")
     except (KeyError, TypeError, ValueError, AttributeError) as fault:
         raise Unreadable(f"no statement of a closed gaming day: {fault}") from None

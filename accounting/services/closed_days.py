@@ -1,7 +1,7 @@
 """Putting a closed gaming day on record: every stream's head, signed (SPEC §9, §10)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -17,6 +17,53 @@ CLOSE = """
     INSERT INTO accounting_gamingday AS day (date, closed_at) VALUES (%s, %s)
     ON CONFLICT (date) DO UPDATE SET closed_at = excluded.closed_at WHERE day.closed_at IS NULL
 """
+
+
+STREAMS = "SELECT id, code, next_sequence, head, terms_version FROM accounting_stream ORDER BY id"
+HOLD_STREAMS = (
+    "SELECT id, code, next_sequence, head, terms_version FROM accounting_stream ORDER BY id FOR NO KEY UPDATE"
+)
+# By key, from where somebody had looked: a night's events at most.
+SINCE = """
+    SELECT stream.code, event.sequence FROM unnest(%s::bigint[], %s::bigint[]) AS looked (stream_id, sequence)
+    JOIN accounting_stream stream ON stream.id = looked.stream_id
+    CROSS JOIN LATERAL (
+        SELECT sequence FROM accounting_event
+        WHERE stream_id = looked.stream_id AND sequence > looked.sequence AND gaming_date <= %s ORDER BY sequence LIMIT 1
+    ) AS event ORDER BY stream.code LIMIT 1
+"""
+MOVE_ON = """
+    UPDATE accounting_stream stream SET next_sequence = moved.sequence + 1, head = moved.head
+    FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[]) AS moved (stream_id, sequence, head)
+    WHERE stream.id = moved.stream_id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamRow:
+    """A stream as it stands."""
+
+    id: int
+    code: str
+    next_sequence: int
+    head: bytes
+    terms_version: int
+
+
+def streams_now() -> list[StreamRow]:
+    """Every stream as it stands, for whoever looks."""
+    return [StreamRow(*row) for row in execute(STREAMS)]
+
+
+def hold_streams() -> list[StreamRow]:
+    """Every stream, locked in the order of their ids until the transaction ends."""
+    return [StreamRow(*row) for row in execute(HOLD_STREAMS)]
+
+
+def booked_since(looked: Mapping[int, int], day: date) -> tuple[str, int] | None:
+    """The first event after those that were looked at, by stream, that is booked on a day or an earlier one; None where none."""
+    found = execute(SINCE, [list(looked), list(looked.values()), day])
+    return (found[0][0], found[0][1]) if found else None
 
 
 def close(day: date, *, at: datetime) -> date | None:
@@ -38,6 +85,12 @@ class StreamHead:
 
     stream_id: int
     head: Head
+
+
+def move_on(heads: Sequence[StreamHead]) -> None:
+    """Let every stream go on after the event that closed a day on it."""
+    moved = [(each.stream_id, each.head.sequence, each.head.hash) for each in heads]
+    execute(MOVE_ON, [list(column) for column in zip(*moved, strict=True)])
 
 
 def keep(day: date, heads: Sequence[StreamHead], *, at: datetime, proposal: int | None) -> Statement:

@@ -10,6 +10,9 @@ from accounting.models import Reading, ReadingNote
 from accounting.rules.acts import ActRefused
 from accounting.services import audit
 
+LONGEST = 500
+"""Characters of a note or an explanation."""
+
 
 class Shown(NamedTuple):
     """What a level's meter shows in whole cents, after which event of its stream. `level` is LINK/LEVEL."""
@@ -73,6 +76,8 @@ def explain(reading_id: int, text: str, *, at: datetime, by: str, origin: str = 
     reading = _locked(reading_id)
     if not text.strip():
         raise ActRefused("missing_field", "/text", "an explanation says why")
+    if len(text.strip()) > LONGEST:
+        raise ActRefused("invalid_value", "/text", f"an explanation of {LONGEST} characters at most is expected")
     _still_open(reading)
     note = ReadingNote.objects.create(reading=reading, what=ReadingNote.What.EXPLAINED, at=at, by=by, text=text.strip())
     audit.record(

@@ -12,12 +12,11 @@ from zoneinfo import ZoneInfo
 from accounting import reconciliation
 from accounting.queries import the_property
 from accounting.rules.gaming_day import began, gaming_date
-from accounting.services.closed_days import closing_of, is_closed, verified_through
+from accounting.services.closed_days import StreamRow, closing_of, is_closed, streams_now, verified_through
 from devices.queries import queued_until
 from jackpot.hit_queries import pending
 from jackpot.queries import liabilities
 from tables.queries.floor import held_until
-from tables.services.days import StreamRow, streams_now
 
 DONE: Final = "done"
 LISTED: Final = "listed"

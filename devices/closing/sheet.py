@@ -1,7 +1,7 @@
 """The daily meter reading and reconciliation, level by level (REQUIREMENTS §8.1, R85-R89, R94, R102)."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -15,13 +15,12 @@ from accounting.queries import recorded_from, stream_ids
 from accounting.reconciliation import Moved, Taken, net
 from accounting.rules.acts import ActRefused, escaped
 from accounting.services import closed_days, readings
+from accounting.services.closed_days import streams_now
 from accounting.services.readings import Shown, Typed
 from devices.closing.checklist import span
 from jackpot.queries import links_with_terms
 from jackpot.services import meters
-from tables.queries.days import tables_on
 from tables.queries.worth import percent
-from tables.services.days import streams_now
 
 COLUMNS: Final = (
     ("contribution", "Contributions"),
@@ -33,6 +32,8 @@ COLUMNS: Final = (
     ("reversed", "Reversed"),
 )
 """Movements of the display as the sheet adds them up: what a reason is shown under is `OF_REASON`."""
+ALWAYS: Final = 3
+"""So many of them are there on a day without any, too."""
 OF_REASON: Final[Mapping[str, str]] = {
     "contribution": "contribution", "award": "award", "seed": "seed", "top_up": "seed", "overflow": "overflow",
     "correction": "adjusted", "boost": "adjusted", "malfunction": "adjusted", "over_limit": "adjusted",
@@ -57,8 +58,6 @@ class Line:
     reserve_cents: int
     overflow_cents: int
     reading: Taken | None
-    contributions: tuple[tuple[str, int], ...]
-    """What the tables of the link contributed on the day to all its levels and parts, by table."""
 
     @property
     def columns(self) -> list[int]:
@@ -68,6 +67,10 @@ class Line:
             if each.part == "display":
                 sums[OF_REASON.get(each.reason, "adjusted")] += each.cents if each.is_up else -each.cents
         return [sums[name] for name, _ in COLUMNS]
+
+    def shown(self, columns: Collection[int]) -> list[int]:
+        """Some of the columns, by their places."""
+        return [self.columns[place] for place in columns]
 
     @property
     def variance_percent(self) -> str:
@@ -104,10 +107,6 @@ def _lines(day: date, at: datetime) -> list[Line]:
     heads = {stream.id: stream.next_sequence - 1 for stream in streams_now()}
     balances = reconciliation.balances()
     prior = reconciliation.before(day, list(terms))
-    by_link: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-    for table in tables_on(day):
-        if table.link:
-            by_link[table.link].append((table.table, table.contributions_cents))
     found = []
     for name, level in terms.items():
         link = name.partition("/")[0]
@@ -125,10 +124,16 @@ def _lines(day: date, at: datetime) -> list[Line]:
                 prior=before, opening_cents=opening, moved=moved, expected_cents=opening + net(moved),
                 reserve_cents=balance["reserve"] - net(since, "reserve"),
                 overflow_cents=balance["overflow"] - net(since, "overflow"),
-                reading=reading, contributions=tuple(by_link[link]),
+                reading=reading,
             )
         )  # fmt: skip
     return found
+
+
+def columns_of(found: Iterable[Line]) -> list[int]:
+    """The places of the columns that say something: contributions, awards and seeds always, others where a level has any."""
+    moved = [any(column) for column in zip(*(line.columns for line in found), strict=True)]
+    return [place for place, any_of_it in enumerate(moved or [False] * len(COLUMNS)) if any_of_it or place < ALWAYS]
 
 
 def read_by_machine(day: date, *, at: datetime, by: str) -> int:
@@ -164,8 +169,8 @@ def read_by_hand(
         raise ActRefused(
             "invalid_value", "/read_at", "a moment of the gaming day or after it, and not to come, is expected"
         )
-    if len(note) > 500:
-        raise ActRefused("invalid_value", "/note", "a note of 500 characters at most is expected")
+    if len(note) > readings.LONGEST:
+        raise ActRefused("invalid_value", "/note", f"a note of {readings.LONGEST} characters at most is expected")
     with of_one_moment():
         found = _compared(typed, read_at, note)
     readings.read_by_hand(day, found, read_at=read_at, at=at, by=by, origin=origin)

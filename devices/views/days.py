@@ -30,6 +30,8 @@ from accounting.shell.pages import page
 from devices.closing import checklist, drift, sheet
 from devices.jobs import VERIFY_DAY
 
+USUAL = "End of the gaming day"
+"""Why a day is closed, unless somebody has more to say."""
 READERS = frozenset({ACCOUNTING, CONTROLLER})
 """Who reads meters, explains and signs off (R98, R99)."""
 
@@ -67,7 +69,7 @@ def day_page(request: HttpRequest, day: str) -> HttpResponse:
     return _day(request, day_named(day))
 
 
-def _day(request: HttpRequest, day: date, *, refusal: str = "", reason: str = "", status: int = 200) -> HttpResponse:
+def _day(request: HttpRequest, day: date, *, refusal: str = "", reason: str = USUAL, status: int = 200) -> HttpResponse:
     at, me = timezone.now(), person_of(request)
     first, today = house_days(at)
     if not first <= day <= today:
@@ -100,7 +102,7 @@ def _day(request: HttpRequest, day: date, *, refusal: str = "", reason: str = ""
 def close(request: HttpRequest, day: str) -> HttpResponse:
     """Propose to close a day as the page showed it; it lands on the proposal, where somebody else agrees."""
     chosen, at = day_named(day), timezone.now()
-    reason = request.POST.get("reason", "").strip()[:2_000]
+    reason = request.POST.get("reason", "").strip()
     body = {
         "act": "day.close",
         "subject": chosen.isoformat(),
@@ -146,6 +148,7 @@ def _sheet(
         raise Http404("this gaming day is before the house, or has not begun")
     found = sheet.lines(day, at=at)
     closed = closed_days.is_closed(day)
+    places = sheet.columns_of(found)
     led = {
         line.level: led_back
         for line in found
@@ -155,9 +158,15 @@ def _sheet(
     context = {
         "day": day,
         "closed": closed,
-        "columns": [title for _, title in sheet.COLUMNS],
+        "columns": [sheet.COLUMNS[place][1] for place in places],
         "rows": [
-            {"line": line, "typed": (typed or {}).get(line.level, ""), "drift": led.get(line.level)} for line in found
+            {
+                "line": line,
+                "columns": line.shown(places),
+                "typed": (typed or {}).get(line.level, ""),
+                "drift": led.get(line.level),
+            }
+            for line in found
         ],
         "may_read": not READERS.isdisjoint(me.roles) and not closed,
         "may_say": not READERS.isdisjoint(me.roles),
@@ -166,10 +175,9 @@ def _sheet(
         "note": request.POST.get("note", ""),
         "refusal": refusal,
         "all": reconciliation.readings_of(day),
-        "contributed": sorted({line.link: line.contributions for line in found}.items()),
         "total": {
             "opening": sum(line.opening_cents for line in found),
-            "columns": [sum(column) for column in zip(*(line.columns for line in found), strict=True)],
+            "columns": [sum(column) for column in zip(*(line.shown(places) for line in found), strict=True)],
             "expected": sum(line.expected_cents for line in found),
             "reserve": sum(line.reserve_cents for line in found),
             "overflow": sum(line.overflow_cents for line in found),
@@ -209,7 +217,7 @@ def say(request: HttpRequest, day: str, reading_id: int) -> HttpResponse:
         if "sign" in request.POST:
             readings.sign_off(reading_id, at=at, by=me.name, origin=me.origin)
         else:
-            text = request.POST.get("text", "")[:500]
+            text = request.POST.get("text", "")
             readings.explain(reading_id, text, at=at, by=me.name, origin=me.origin)
     except ActRefused as refusal:
         return _sheet(request, chosen, refusal=str(refusal), status=422)

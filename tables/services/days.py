@@ -21,10 +21,9 @@ from accounting.rules.acts import ActRefused, escaped
 from accounting.rules.gaming_day import GamingDays
 from accounting.rules.heads import Head
 from accounting.services import closed_days, ledger, readings
-from accounting.services.closed_days import StreamHead
+from accounting.services.closed_days import StreamHead, StreamRow, streams_now
 from accounting.services.copying import Copying
-from accounting.services.ledger import DOCUMENT_COLUMNS, EVENT_COLUMNS, Journal
-from accounting.statements import execute
+from accounting.services.ledger import Journal
 from jackpot.rules.decision import Act, Decision, cause_of
 from jackpot.rules.meter import Meter
 from jackpot.rules.state import LinkState
@@ -36,43 +35,16 @@ from tables.services.recording import encode
 
 PATIENCE_MS: Final = 40
 """How long some streams are held at most while others are waited for."""
-ATTEMPTS: Final = 60
+ATTEMPTS: Final = 20
 PAUSE_SECONDS: Final = 0.25
 GIVEN_WAY = (QueryCanceled, LockNotAvailable, DeadlockDetected)
-
-STREAMS = "SELECT id, code, next_sequence, head, terms_version FROM accounting_stream ORDER BY id"
-HOLD = STREAMS + " FOR NO KEY UPDATE"
-# By key, from where somebody had looked: a night's events at most.
-SINCE = """
-    SELECT stream.code, event.sequence FROM unnest(%s::bigint[], %s::bigint[]) AS looked (stream_id, sequence)
-    JOIN accounting_stream stream ON stream.id = looked.stream_id
-    CROSS JOIN LATERAL (
-        SELECT sequence FROM accounting_event
-        WHERE stream_id = looked.stream_id AND sequence > looked.sequence AND gaming_date <= %s ORDER BY sequence LIMIT 1
-    ) AS event ORDER BY stream.code LIMIT 1
-"""
-MOVE_ON = """
-    UPDATE accounting_stream stream SET next_sequence = moved.sequence + 1, head = moved.head
-    FROM unnest(%s::bigint[], %s::bigint[], %s::bytea[]) AS moved (stream_id, sequence, head)
-    WHERE stream.id = moved.stream_id
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class StreamRow:
-    """A stream as it stands."""
-
-    id: int
-    code: str
-    next_sequence: int
-    head: bytes
-    terms_version: int
 
 
 @dataclass(slots=True)
 class _Known:
     """What was read before anything was held: links by their streams, with the version of their terms."""
 
+    days: GamingDays
     links: dict[int, tuple[int, LinkState]] = field(default_factory=dict)
 
     def of(self, stream: StreamRow, found: Mapping[str, Meter]) -> LinkState:
@@ -85,11 +57,6 @@ class _Known:
         return kept[1]
 
 
-def streams_now() -> list[StreamRow]:
-    """Every stream as it stands, for whoever looks."""
-    return [StreamRow(*row) for row in execute(STREAMS)]
-
-
 def foresee(act: Act, *, at: datetime) -> Decision:
     """What closing a day would come to as the house stands, without recording it. Raises ActRefused."""
     decision, _, _ = _looked(act)
@@ -98,10 +65,10 @@ def foresee(act: Act, *, at: datetime) -> Decision:
 
 def _looked(act: Act) -> tuple[Decision, _Known, dict[int, int]]:
     """The decision over all streams together, what was read for it, and up to which event of each nothing was booked since."""
-    known, found, streams = _Known(), meters.of_every_link(), streams_now()
+    known, found, streams = _Known(_days()), meters.of_every_link(), streams_now()
     _named(act, streams)
     links = {stream.code: known.of(stream, found[stream.id]) for stream in streams if stream.id in found}
-    decision = decide(act, _house(links, the_property().closed_through))
+    decision = decide(act, _house(links, known.days, the_property().closed_through))
     return decision, known, _nothing_since(act, streams)
 
 
@@ -129,10 +96,10 @@ def _close(act: Act, at: datetime, known: _Known, looked: dict[int, int], more: 
         cursor.execute("SELECT current_setting('statement_timeout')")
         ((usual,),) = cursor.fetchall()
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [f"{PATIENCE_MS}ms"])
-        streams = [StreamRow(*row) for row in execute(HOLD)]
+        streams = closed_days.hold_streams()
         through = closed_days.close(day, at=at)
         cursor.execute("SELECT set_config('statement_timeout', %s, true)", [usual])
-    if len(execute(STREAMS)) != len(streams):  # one was opened while this waited for the day
+    if len(streams_now()) != len(streams):  # one was opened while this waited for the day
         raise ActRefused("changed_since", detail="a stream was opened meanwhile: look again")
     _nothing_since(act, streams, looked)
     found = meters.of_every_link()
@@ -141,26 +108,22 @@ def _close(act: Act, at: datetime, known: _Known, looked: dict[int, int], more: 
     booked, original = ledger.booked_on(own_day)
     heads: list[StreamHead] = []
     with Copying() as copying:
-        events: list[tuple[Any, ...]] = []
-        documents: list[tuple[Any, ...]] = []
+        journals: list[Journal] = []
         for stream in streams:
             journal = Journal(
                 stream_id=stream.id, stream=stream.code, next_sequence=stream.next_sequence, head=bytes(stream.head),
                 accounts={}, recorded_at=at,
             )  # fmt: skip
             links = {stream.code: known.of(stream, found[stream.id])} if stream.id in found else {}
-            decision = decide(act, _house(links, through))
+            decision = decide(act, _house(links, known.days, through))
             entry = ledger.documented(
                 act.act, act.subject, booked, original, cause, encode(decision.result), decision.movements
             )
             sequence = journal.post(entry)
-            events += journal.events
-            documents += journal.documents
+            journals.append(journal)
             heads.append(StreamHead(stream.id, Head(stream.code, sequence, journal.head)))
-        copying.send("accounting_event", EVENT_COLUMNS, events)
-        copying.send("accounting_document", DOCUMENT_COLUMNS, documents)
-    moved = [(each.stream_id, each.head.sequence, each.head.hash) for each in heads]
-    execute(MOVE_ON, [list(column) for column in zip(*moved, strict=True)])
+        ledger.send_together(journals, copying)
+    closed_days.move_on(heads)
     meters.move_on({each.stream_id: each.head.sequence for each in heads})
     closed_days.keep(day, heads, at=at, proposal=more.get("proposal"))
     readings.read_by_machine(
@@ -183,9 +146,12 @@ def _whole_cents(meter: Meter) -> tuple[int, int, int]:
     return meter.value_cents, meter.reserve_cents, meter.overflow_cents
 
 
-def _house(links: dict[str, LinkState], through: date | None) -> House:
+def _days() -> GamingDays:
     home = the_property()
-    days = GamingDays(ZoneInfo(home.time_zone), home.gaming_day_starts)
+    return GamingDays(ZoneInfo(home.time_zone), home.gaming_day_starts)
+
+
+def _house(links: dict[str, LinkState], days: GamingDays, through: date | None) -> House:
     return House(links, {}, remembers=False, days=days, closed_through=through)
 
 
@@ -208,9 +174,9 @@ def _nothing_since(act: Act, streams: list[StreamRow], looked: Mapping[int, int]
     """
     day, named = day_named(act.subject), CLOSE_DAY.read(act.payload)["sequences"]
     since = {stream.id: max(named.get(stream.code, -1), (looked or {}).get(stream.id, -1)) for stream in streams}
-    more = execute(SINCE, [list(since), list(since.values()), day])
+    more = closed_days.booked_since(since, day)
     if more:
-        code, sequence = more[0]
+        code, sequence = more
         raise ActRefused(
             "changed_since",
             detail=f"event {sequence} of {code} was booked on gaming day {day} after what was looked at: look again",

@@ -4,7 +4,7 @@
 TAMPERING_OF_DAYS = {
     "a closed day taken out": (
         "WITH heads AS (DELETE FROM accounting_closedhead) DELETE FROM accounting_closedday",
-        "sequence 2 (2026-11-27): signed head of the event: expected one, found none",
+        "stream ms-mg01, sequence 3 (2026-11-27): signed head of the event: expected one, found none",
     ),
     "the signature of a closed day": (
         "UPDATE accounting_closedday SET signature = overlay(signature placing '\\x00'::bytea from 3 for 1)",
@@ -33,7 +33,7 @@ TAMPERING_OF_DAYS = {
     ),
     "a head of a closed day taken out": (
         "DELETE FROM accounting_closedhead WHERE stream_id = $stream",
-        "closed gaming day 2026-11-27: streams with a head:",
+        "closed gaming day 2026-11-27: signature of stream ms-mg01: expected one by key",
     ),
     "the signature of a head": (
         "UPDATE accounting_closedhead SET signature = overlay(signature placing '\\x00'::bytea from 3 for 1)"

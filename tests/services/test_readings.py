@@ -182,7 +182,8 @@ def test_a_cent_of_a_booking_is_found_and_led_back_to_its_event(busy_house: Hous
         "WITH gone AS (SELECT line, debit_id, credit_id FROM accounting_transfer WHERE sequence = 5 AND reason = 'contribution'"
         " LIMIT 1), row AS (UPDATE accounting_transfer SET amount_cents = amount_cents - 1 FROM gone"
         " WHERE sequence = 5 AND accounting_transfer.line = gone.line RETURNING accounting_transfer.credit_id)"
-        " UPDATE accounting_total SET credit_cents = credit_cents - 1 FROM row WHERE account_id = row.credit_id"
+        " UPDATE accounting_total SET credit_cents = credit_cents - 1 FROM row"
+        " WHERE account_id = row.credit_id AND gaming_date = '2026-11-27'"
     )
     sheet.read_by_machine(DAY, at=RECEIVED, by="ann")
     assert reconciliation.latest(DAY)[MAJOR].variance_cents == 1
