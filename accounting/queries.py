@@ -200,6 +200,56 @@ def closed_at(day: date) -> datetime | None:
     return closed.order_by("date").values_list("closed_at", flat=True).first()
 
 
+CLOSED_BEFORE = """
+    SELECT subject FROM accounting_event WHERE stream_id = %s AND sequence < %s AND kind = 'day.close'
+    ORDER BY sequence DESC LIMIT 1
+"""
+BOOKED_BETWEEN = """
+    SELECT sequence FROM accounting_event
+    WHERE stream_id = %s AND sequence > %s AND sequence < %s AND gaming_date <= %s ORDER BY sequence LIMIT 1
+"""
+
+
+def closed_before(stream_id: int, sequence: int) -> date | None:
+    """The latest gaming day that a stream's own events had closed before one of them; None where none had."""
+    found = execute(CLOSED_BEFORE, [stream_id, sequence])
+    return date.fromisoformat(found[0][0]) if found else None
+
+
+def booked_between(stream_id: int, after: int, before: int, day: date) -> int | None:
+    """The first event between two of a stream that is booked on a gaming day or an earlier one; None where none is."""
+    found = execute(BOOKED_BETWEEN, [stream_id, after, before, day])
+    return int(found[0][0]) if found else None
+
+
+def closing_events() -> list[tuple[int, int, str, bytes]]:
+    """The events that closed gaming days: stream, sequence, the day as it is written, hash."""
+    found = Event.objects.filter(kind="day.close").order_by("stream_id", "sequence")
+    return [
+        (stream_id, sequence, subject, bytes(hash_))
+        for stream_id, sequence, subject, hash_ in found.values_list("stream_id", "sequence", "subject", "hash")
+    ]
+
+
+def event_at(stream_id: int, sequence: int) -> tuple[str, str, bytes] | None:
+    """Kind, subject and hash of an event; None where there is none."""
+    found = Event.objects.filter(stream_id=stream_id, sequence=sequence).values_list("kind", "subject", "hash").first()
+    return None if found is None else (found[0], found[1], bytes(found[2]))
+
+
+def recorded_of(stream_id: int, sequence: int) -> tuple[str, str]:
+    """Kind and subject of an event that is there."""
+    return Event.objects.values_list("kind", "subject").get(stream_id=stream_id, sequence=sequence)
+
+
+def days_closed() -> tuple[dict[date, datetime], date | None]:
+    """Every gaming day that was closed itself, with when; and through which day all is closed, as the property's row says."""
+    days = GamingDay.objects.filter(closed_at__isnull=False).values_list("date", "closed_at")
+    closed = {day: at for day, at in days if at is not None}
+    home = Property.objects.first()
+    return closed, None if home is None else home.closed_through
+
+
 def stream_heads() -> list[tuple[str, int, str]]:
     """Every stream by code with the sequence of its last event and that event's hash in hexadecimal."""
     return [
@@ -222,6 +272,11 @@ def audit_records(*, before: int | None = None, subject: str = "", limit: int = 
     if subject:
         records = records.filter(subject=subject)
     return list(records[:limit])
+
+
+def audit_of(actions: Iterable[str]) -> Iterable[AuditRecord]:
+    """The audit records of some actions, oldest first."""
+    return AuditRecord.objects.filter(action__in=list(actions)).order_by("id").iterator()
 
 
 def transfers_of(stream_id: int, sequence: int) -> list[dict[str, Any]]:

@@ -360,3 +360,15 @@ def recent_events(code: str, *, since: datetime, limit: int) -> list[Significant
 def rounds_wait(table: str) -> bool:
     """Whether a message of a table waits in any queue."""
     return Queued.objects.filter(message__table__code=table).exists()
+
+
+QUEUED_UNTIL = """
+    SELECT stream.code, count(*) FROM devices_queued queued
+    JOIN devices_message message ON message.id = queued.message_id JOIN accounting_stream stream ON stream.id = queued.stream_id
+    WHERE message.received_at < %s GROUP BY stream.code ORDER BY stream.code
+"""
+
+
+def queued_until(until: datetime) -> list[tuple[str, int]]:
+    """How many messages that came before a moment wait to be settled, by stream; streams without any are left out."""
+    return [(code, count) for code, count in execute(QUEUED_UNTIL, [until])]

@@ -13,7 +13,8 @@ HEAD = """# What `manage.py verify` finds
 
 Each of these was changed, added or removed with every guard of the database switched off, alone, in a house that had played; the
 second column is how `verify` names it, with the house's own numbers left out. The page is written by
-`python3 -m tests.verify_table` from the tests that try them all, `test_verify.py` and `test_past_acts.py` in `tests/services`.
+`python3 -m tests.verify_table` from the tests that try them all, `test_verify.py`, `test_past_acts.py` and `test_readings.py` in
+`tests/services`.
 
 What is on record is an event with its cause and its result, chained by hash. `verify` takes every event in its order, decides it
 again by the rules of its own edition, and compares the result byte for byte, then every row that follows from it; at the end what
@@ -28,12 +29,15 @@ of the same fact was changed (message and reference; hold and seal), not where b
 
 def page() -> str:
     """The page as it should be. Django is set up."""
+    from tests.services.closed_tampering import TAMPERING_OF_DAYS
     from tests.services.locked_tampering import TAMPERING_WITH_LOCKS
     from tests.services.tampering import BETWEEN_LINKS, TAMPERING, TAMPERING_OF_ACTS
 
     rows = []
-    for what, (_, named) in (TAMPERING | TAMPERING_OF_ACTS | BETWEEN_LINKS | TAMPERING_WITH_LOCKS).items():
-        for place in ("$held", "$waiting", "$first"):
+    for what, (_, named) in (
+        TAMPERING | TAMPERING_OF_ACTS | BETWEEN_LINKS | TAMPERING_WITH_LOCKS | TAMPERING_OF_DAYS
+    ).items():
+        for place in ("$held", "$waiting", "$first", "$reading"):
             named = named.replace(place, "…")
         rows.append(f"| {what} | `{named.strip(' :').replace('|', ' ')}` |")
     return HEAD + "\n".join(rows) + "\n"

@@ -1,6 +1,7 @@
 """What accounting remembers: the property and its gaming days, the ledger, and who did what."""
 
 from accounting.models.audit import AuditHead, AuditRecord
+from accounting.models.day import ClosedDay, ClosedHead, Reading, ReadingNote, Verified
 from accounting.models.ledger import Account, Document, Event, Stream, Total, Transfer
 from accounting.models.property import GamingDay, Property
 
@@ -8,11 +9,16 @@ __all__ = [
     "Account",
     "AuditHead",
     "AuditRecord",
+    "ClosedDay",
+    "ClosedHead",
     "Document",
     "Event",
     "GamingDay",
     "Property",
+    "Reading",
+    "ReadingNote",
     "Stream",
     "Total",
     "Transfer",
+    "Verified",
 ]

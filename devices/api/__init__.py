@@ -1,8 +1,9 @@
-"""The API of rounds, streams and health (CONTRACT §5)."""
+"""The API of rounds, streams, gaming days and health (CONTRACT §5)."""
 
 from django.urls import path
 
 from accounting import addresses  # noqa: F401  # registers `anything`
+from devices.api import days
 from devices.api.explanations import Explanation
 from devices.api.foresights import Foresights, OneForesight
 from devices.api.health import Health
@@ -10,6 +11,7 @@ from devices.api.heartbeat import Heartbeat
 from devices.api.rounds import OneRound, Rounds, StreamEvents
 
 urlpatterns = [
+    *days.urlpatterns,
     path("rounds", Rounds.as_view(), name="rounds"),
     path("rounds/<anything:path>", OneRound.as_view(), name="round"),
     path("payouts/<anything:payout_id>/explanation", Explanation.as_view(), name="payout-explanation"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from accounting.queries import event_digests, next_event, stream_ids
+from accounting.queries import closed_before, event_digests, next_event, stream_ids
 from accounting.rules.accounts import Movement
 from accounting.rules.acts import ActRefused
 from accounting.rules.chain import GENESIS, event_hash
@@ -22,7 +22,7 @@ from accounting.rules.events import LOCK, MOVES, OPENED, ROUND
 from accounting.rules.moments import at_nanoseconds, instant_nanoseconds
 from accounting.statements import Row
 from devices import collector
-from devices.audit import between_links, locks
+from devices.audit import between_links, closings, locks
 from devices.audit.findings import Counts, Difference, same
 from devices.audit.rows import Chunk, Recorded, hits_of
 from devices.audit.steps import compare_steps
@@ -35,6 +35,7 @@ from jackpot.rules.meter import Meter
 from jackpot.services.standing import paytable_definitions
 from tables.queries.record import head_and_result, held_for
 from tables.rules.books import PayoutLine
+from tables.rules.days import CLOSE
 from tables.rules.deciding import ACTS, Result, RoundDecision, decide, decide_result
 from tables.rules.door import InvalidJson
 from tables.rules.house import House, RoundState
@@ -155,6 +156,8 @@ class _Replay:
         if part.code in house.links:
             house.links[part.code].meters = dict(began.meters)
             house.links[part.code].next_hit = began.next_hit
+        house.days = in_force.days
+        house.closed_through = closed_before(part.stream_id, part.first)
         self.sums = Sums()
         self._moved: defaultdict[tuple[str, str, date], int] = defaultdict(int)
         self._hits = hits_of(part.stream_id, part.first, part.last)
@@ -301,6 +304,8 @@ class _Replay:
                 raise Difference(self.where, "result", encoded.decode(), event.result.decode(errors="replace"))
             day = self.in_force.days.of(instant_nanoseconds(event.recorded_at))
             self._day(event, day)
+            if act.act == CLOSE:
+                closings.compare(self.where, cause, self.part.code, stream_id, event)
             if house is not self.house and cause["to"]["stream"] == self.part.code:
                 self.house.take(house.tables[act.subject].copy())
             self.house.apply(decision)
@@ -459,6 +464,11 @@ class _Replay:
     def _day(self, event: Recorded, own: date) -> None:
         """An event is booked on its own gaming day, or on a later one because that was closed."""
         self.same("gaming day", own, event.original or event.day)
+        closed = self.house.closed_through
+        if closed is not None and event.day <= closed:
+            raise Difference(
+                self.where, "gaming day it is booked on", f"one after {closed}, which is closed", event.day
+            )
         if event.original is not None and not event.day > event.original:
             raise Difference(self.where, "gaming day it was moved to", f"a day after {event.original}", event.day)
 

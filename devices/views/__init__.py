@@ -3,7 +3,7 @@
 from django.urls import path
 
 from accounting import addresses  # noqa: F401  # registers `anything`
-from devices.views import floor, foresight, gateways, held, hits, meters, rounds
+from devices.views import days, floor, foresight, gateways, held, hits, meters, rounds
 
 urlpatterns = [
     path("", floor.floor, name="floor"),
@@ -20,5 +20,6 @@ urlpatterns = [
     path("foreseen/new/", foresight.look_new, name="foresee-new"),
     path("foreseen/<int:job_id>/", foresight.foreseen, name="foreseen"),
     path("foreseen/<int:job_id>/cancel", foresight.cancel, name="foreseen-cancel"),
+    *days.urlpatterns,
     path("devices/", gateways.devices, name="devices"),
 ]

@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import TextIO
 
@@ -9,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class DataFolder:
-    """Paths below JACKPOT_DATA (default `.jackpot` beside manage.py), and the two small files that are made on demand."""
+    """Paths below JACKPOT_DATA (default `.jackpot` beside manage.py), and the small files that are made on demand."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = Path(path or os.environ.get("JACKPOT_DATA") or ROOT / ".jackpot").expanduser().absolute()
@@ -29,15 +30,24 @@ class DataFolder:
 
     def secret_key(self) -> str:
         """The key that signs sessions: made once, kept beside the data it protects."""
-        file = self.path / "secret_key"
+        return self._made_once("secret_key", lambda: secrets.token_urlsafe(48))
+
+    def signing_key(self) -> str:
+        """The key that signs closed gaming days, an Ed25519 private key in 64 hexadecimal digits: made once.
+
+        It is never in the database: whoever owns that could sign what they please.
+        """
+        return self._made_once("signing_key", lambda: secrets.token_bytes(32).hex())
+
+    def _made_once(self, name: str, make: Callable[[], str]) -> str:
+        file = self.path / name
         try:
             return file.read_text().strip()
         except FileNotFoundError:
             pass
         self.create()
-        key = secrets.token_urlsafe(48)
-        draft = file.with_name(f"secret_key.{os.getpid()}")
-        write_private(draft, key)
+        draft = file.with_name(f"{name}.{os.getpid()}")
+        write_private(draft, make())
         try:
             os.link(draft, file)  # atomic: of two first starts one wins and both read the same key
         except FileExistsError:

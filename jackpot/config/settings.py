@@ -22,6 +22,7 @@ DEBUG = os.environ.get("JACKPOT_DEBUG") == "1"
 DEMO = os.environ.get("JACKPOT_DEMO") == "1"  # demo keys and demo people are honoured; `up` says so
 HTTPS = os.environ.get("JACKPOT_HTTPS") == "1"  # a proxy in front speaks TLS and sets X-Forwarded-Proto
 SECRET_KEY = os.environ.get("JACKPOT_SECRET_KEY") or DATA.secret_key()
+SIGNING_KEY = os.environ.get("JACKPOT_SIGNING_KEY") or DATA.signing_key()  # of closed gaming days
 NAMES = [*filter(None, os.environ.get("JACKPOT_HOSTS", "").split(","))]  # the first is the one that people are sent to
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *NAMES]
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []

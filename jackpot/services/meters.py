@@ -116,6 +116,35 @@ READ_METERS = """
 """
 
 
+READ_ALL = """
+    SELECT link.stream_id, level.code,
+        meter.value_cents, meter.residual_millionths, meter.reserve_cents, meter.reserve_residual_millionths,
+        meter.overflow_cents, meter.overflow_residual_millionths
+    FROM jackpot_link link JOIN jackpot_level level ON level.link_id = link.id
+        JOIN jackpot_meter meter ON meter.level_id = level.id
+    ORDER BY link.stream_id, level.id
+"""
+MOVE_ON = """
+    UPDATE jackpot_meter meter SET sequence = moved.sequence
+    FROM unnest(%s::bigint[], %s::bigint[]) AS moved (stream_id, sequence)
+        JOIN jackpot_link link ON link.stream_id = moved.stream_id JOIN jackpot_level level ON level.link_id = link.id
+    WHERE meter.level_id = level.id
+"""
+
+
+def of_every_link() -> dict[int, dict[str, Meter]]:
+    """The meters of every link by its stream and their levels, of one moment."""
+    found: dict[int, dict[str, Meter]] = {}
+    for stream_id, level, *parts in execute(READ_ALL):
+        found.setdefault(stream_id, {})[level] = Meter(*parts)
+    return found
+
+
+def move_on(sequences: Mapping[int, int]) -> None:
+    """Say of the meters of every link that they stand, as they are, after this event of its stream."""
+    execute(MOVE_ON, [list(sequences), list(sequences.values())])
+
+
 def read(stream_id: int) -> LinkMeters | None:
     """The meters of the link on a stream, None where the stream is a table's own. The caller holds the stream's lock."""
     rows = execute(READ_METERS, [stream_id])

@@ -281,3 +281,17 @@ def held_rounds(*, after: int, table: str | None, reason: str | None, limit: int
 
 # A released or voided hold has its settlement: the round of its message.
 WAITING = "NOT EXISTS (SELECT FROM tables_round round WHERE round.message_id = tables_hold.message_id)"
+
+
+HELD_UNTIL = """
+    SELECT tabl.code || '/' || hold.reference FROM tables_hold hold JOIN tables_table tabl ON tabl.id = hold.table_id
+    WHERE hold.dealt_at < %s AND NOT EXISTS (SELECT FROM tables_round round WHERE round.message_id = hold.message_id)
+    ORDER BY hold.dealt_at, hold.message_id LIMIT %s
+"""
+
+
+def held_until(until: datetime, *, limit: int) -> list[str]:
+    """Rounds dealt before a moment that are still held, as TABLE/ROUND, oldest first."""
+    with connection.cursor() as cursor:
+        cursor.execute(HELD_UNTIL, [until, limit])
+        return [name for (name,) in cursor.fetchall()]

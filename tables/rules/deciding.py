@@ -20,7 +20,7 @@ from jackpot.rules.hits import EnvyState, HitState, envy_name, hit_name
 from jackpot.rules.meter import Seed
 from jackpot.rules.parts import Brought
 from jackpot.rules.progressive import LevelMovement
-from tables.rules import acts, books, contact, installing, locking, payouts, round_acts
+from tables.rules import acts, books, contact, days, installing, locking, payouts, round_acts
 from tables.rules.books import PayoutLine, Posting
 from tables.rules.game import Game
 from tables.rules.house import (
@@ -286,6 +286,7 @@ ACTS: Final[Mapping[str, Decider]] = {
     "round.correct": _corrected,
     "round.void": _voided,
     "lock.void": lambda act, house, edition: locking.void_lock(act, house),
+    days.CLOSE: lambda act, house, edition: days.close(act, house),
 }
 """The decider of every act, by its name; installations by command are decided likewise.
 
@@ -298,7 +299,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
         link_shapes.FILE, link_shapes.OPENING, link_shapes.SUSPEND, link_shapes.RESUME, link_shapes.CLOSE, link_shapes.TERMS,
         acts.TABLE_JOIN, acts.TABLE_LEAVE, acts.TABLE_OPEN, acts.TABLE_CLOSE, acts.TABLE_TERMS,
         levels.ADJUST, levels.TRANSFER, hits.VERIFY, hits.APPROVE, hits.PAY, hits.REJECT, payouts.PAY,
-        round_acts.RELEASE, round_acts.CORRECT, round_acts.VOID_ROUND, locking.VOID_LOCK,
+        round_acts.RELEASE, round_acts.CORRECT, round_acts.VOID_ROUND, locking.VOID_LOCK, days.CLOSE_DAY,
     )
 }  # fmt: skip
 

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date, time
 from functools import cached_property
 from typing import Any, Final
+from zoneinfo import ZoneInfo
 
 from accounting.rules.acts import ActRefused
 from accounting.rules.dated import ALWAYS, Dated
+from accounting.rules.gaming_day import GamingDays
 from accounting.rules.moments import nanoseconds
 from jackpot.rules import installing
 from jackpot.rules.decision import Decision
@@ -98,6 +101,9 @@ SETTLED: Final = "settled"
 VOID: Final = "void"
 LOCKED: Final = "locked"
 DECIDED: Final = "decided"
+
+CLOSED_DAY: Final = "day.closed"
+"""The change that closes a gaming day, and every earlier one."""
 
 NOTHING_BROUGHT: Final[tuple[tuple[str, Brought], ...]] = ()
 NO_STAKES: Final[Mapping[int, int]] = {}
@@ -194,6 +200,10 @@ class House:
     editions: Mapping[str, Edition] | None = None
     """The base and side-wager editions that terms may name; None: the built-in ones."""
     remembers: bool = True
+    days: GamingDays | None = None
+    """The gaming days of the property, where somebody asks for them."""
+    closed_through: date | None = None
+    """The latest closed gaming day; all before it are closed too."""
     _games: dict[tuple[int, int], Game[Any]] = field(default_factory=dict)
     _standing: dict[str, Standing] = field(default_factory=dict)
     """Of each table what has counted since its last change: a round hardly ever counts from before."""
@@ -314,6 +324,8 @@ class House:
                     self.links[change["link"]] = filed(change, self.paytables)
                 case "table.installed":
                     self.take(installed(change, self.editions))
+                case what if what == CLOSED_DAY:
+                    self.closed_through = date.fromisoformat(change["day"])
                 case what if what.startswith("link."):
                     # One stream's house knows its own link: what an act changed of another too is on that one's stream.
                     if self.remembers or change["link"] in self.links:
@@ -373,4 +385,5 @@ def house_of(floor_: floor.Floor, meters: Mapping[str, Mapping[str, Meter]]) -> 
             for code, table in floor_.tables.items()
         },
         paytables=builtin() | floor_.paytables,
+        days=GamingDays(ZoneInfo(floor_.property.time_zone), time.fromisoformat(floor_.property.gaming_day_starts)),
     )

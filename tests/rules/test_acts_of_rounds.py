@@ -156,7 +156,7 @@ def test_what_overflowed_is_taken_from_the_overflow_to_the_millionth() -> None:
 
 def test_every_act_of_the_contract_has_a_shape_and_a_decider() -> None:
     assert SHAPES.keys() <= ACTS.keys()
-    assert len(SHAPES) == 22, "CONTRACT §7 without the closing of a day, which a file has not"
+    assert len(SHAPES) == 23, "CONTRACT §7"
     assert all(isinstance(shape, Shape) and shape.schema()["type"] == "object" for shape in SHAPES.values())
 
 

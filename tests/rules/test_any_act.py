@@ -41,6 +41,7 @@ GOOD: list[tuple[str, str, dict[str, Any]]] = [
     ("round.correct", "MS-1/R-2", {"message": message("R-2", "MS-1", "21:14"), "override": ["players_mismatch"]}),
     ("round.void", "MS-1/R-1", {}),
     ("lock.void", "MS-1/R-3", {}),
+    ("day.close", "2026-11-27", {"sequences": {"aa": 3, "MS-5": 0}}),
 ]
 ODD: tuple[Any, ...] = (
     None, True, 0, -1, 1.5, 10**30, float("inf"), TooLong(), "", "x", "aa", "major", "\0", "a/b/c/d", [], {}, [[]], [{}],

@@ -64,6 +64,7 @@ TOGETHER = {
         "stopped": "streams that stand still, by code",
         "GATEWAYS": "the last message of every device",
         "queues": "streams that wait, by code",
+        "QUEUED_UNTIL": "what waits of a day, by the code of its stream",
     },
     "devices/audit/locks.py": {"LOCKS": "the locks of a range of events with their messages"},
     "devices/audit/set_aside.py": {"SET_ASIDE": "locks set aside with their messages, a thousand at a time"},

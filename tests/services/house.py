@@ -24,7 +24,7 @@ from devices.intake.inbox import Verdict
 from jackpot.rules.decision import Act
 from jackpot.services import acts as jackpot_acts
 from tables.services import acts as table_acts
-from tables.services import closing, floors, terms
+from tables.services import closing, days, floors, terms
 
 OPENED = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
 DEALT = datetime(2026, 11, 28, 2, 14, 5, 120_000, tzinfo=UTC)  # 21:14 of the 27th in the house
@@ -299,6 +299,16 @@ class House:
         app = {"link.close": closing, "table.join": device_acts, "table.leave": device_acts}.get(name, app)
         with transaction.atomic():
             return app.perform(Act(name, subject, now.isoformat(), payload), at=now, by="tester")
+
+    def close_day(
+        self, day: str, *, at: datetime | None = None, looked: dict[str, int] | None = None
+    ) -> dict[str, int]:
+        """Close a gaming day as the office would, after a look at every stream; the event of each."""
+        now = at or self.now
+        if looked is None:
+            looked = dict(rows("SELECT code, next_sequence - 1 FROM accounting_stream"))
+        with transaction.atomic():
+            return days.perform(Act("day.close", day, now.isoformat(), {"sequences": looked}), at=now, by="tester")
 
     def suspend(self, link: str) -> None:
         """Suspend a link from before the deals of these tests on."""

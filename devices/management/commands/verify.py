@@ -4,6 +4,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand
@@ -11,6 +12,8 @@ from django.db import Error
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from accounting.rules.heads import Signed, Unreadable, from_file
+from devices.audit.closings import compare_heads
 from devices.audit.side_by_side import WORTH_IT, processes_for
 from devices.audit.verification import Difference, ProcessDied, streams, verify
 
@@ -30,6 +33,13 @@ class Command(BaseCommand):
             help=f"default: one a core, from {WORTH_IT:,} events on; 1 is this one",
         )
 
+        parser.add_argument(
+            "--heads",
+            type=Path,
+            metavar="FILE",
+            help="signed heads that were taken away before (`manage.py heads`): is all that they sign still there?",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         wanted = [stream for stream in streams() if options["stream"] in (None, stream[1])]
         if options["stream"] and not wanted:
@@ -40,6 +50,7 @@ class Command(BaseCommand):
             processes = processes_for(events)
         elif processes < 1:
             self._give_up("--processes: one at least")
+        heads = self._heads(options["heads"])
         started = time.monotonic()
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         try:
@@ -52,6 +63,7 @@ class Command(BaseCommand):
                     processes=processes,
                     advance=lambda what, done: progress.advance(bars[what], done),
                 )
+            compared = compare_heads(heads, stream=options["stream"]) if heads is not None else 0
         except Difference as difference:
             self.stderr.write(f"DIFFERENT {difference}")
             sys.exit(1)
@@ -60,7 +72,18 @@ class Command(BaseCommand):
         seconds = time.monotonic() - started
         said = ", ".join(f"{getattr(counts, item.name):,} {item.name}" for item in fields(counts))
         self.stdout.write(f"verified: {said}")
+        if heads is not None:
+            keys = ", ".join(sorted({day.public_key.hex() for day in heads})) or "no key"
+            self.stdout.write(f"as signed: {compared:,} heads of {len(heads):,} closed gaming days, by {keys}")
         self.stdout.write(f"no difference; {counts.rounds / seconds:,.0f} rounds a second")
+
+    def _heads(self, file: Path | None) -> list[Signed] | None:
+        if file is None:
+            return None
+        try:
+            return from_file(file.read_bytes())
+        except (OSError, Unreadable) as trouble:
+            self._give_up(f"--heads {file}: {trouble}")
 
     def _give_up(self, why: str) -> NoReturn:
         self.stderr.write(why)

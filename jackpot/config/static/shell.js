@@ -81,6 +81,18 @@
     history.replaceState(null, "", location.pathname);
   }
   document.querySelectorAll("[data-select]").forEach(function (field) { field.addEventListener("focus", field.select); if (document.activeElement === field) { field.select(); } });
+
+  /* a column of amounts is typed downwards: Enter and the arrows go on to the next, never off to the server */
+  var column = Array.prototype.slice.call(document.querySelectorAll("input[data-down]"));
+  column.forEach(function (field, at) {
+    field.addEventListener("keydown", function (event) {
+      var by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" || event.key === "Enter" ? 1 : 0, next = column[at + by];
+      if (!by || event.ctrlKey || event.metaKey || event.altKey) { return; }
+      event.preventDefault();
+      if (next) { next.focus(); next.select(); }
+    });
+  });
+
   /* lists that are all there are sorted by a click on a heading: <table class="sorts"> */
   function worth(cell) {
     var text = cell ? cell.textContent.trim() : "", number = text.replace(/\u2212/g, "-").replace(/[$,%\s]/g, "");

@@ -1,0 +1,150 @@
+"""Closing a day beside settling: no round slips in, and settling waits for it less than anybody would notice."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import date, timedelta
+from statistics import median
+
+import pytest
+from django.db import connection, transaction
+
+from accounting.rules.acts import ActRefused
+from accounting.services import ledger
+from devices.intake import settling
+from tables.services import days, floors
+from tests.services.house import FLOOR, OPENED, RECEIVED, House, message, rows, run, value, verify
+
+LONELY = FLOOR[FLOOR.index('[[tables]]\ncode = "VIP-7"') :]
+MANY = 60
+MORNING = RECEIVED + timedelta(hours=12)
+AT_MOST = 0.100
+"""Seconds that settling may wait for a close (ARCHITECTURE §4.10)."""
+
+
+def closing(work: Callable[[], None]) -> Callable[[], None]:
+    """A thread's work, and then its connection's end."""
+
+    def wrapped() -> None:
+        try:
+            work()
+        finally:
+            connection.close()
+
+    return wrapped
+
+
+@pytest.mark.alone
+def test_settling_waits_for_a_close_less_than_a_tenth_of_a_second(
+    busy_house: House, record_property: Callable[[str, object], None]
+) -> None:
+    """Of several closings the least hindered counts: what else the machine has to do can only make a wait longer."""
+    more = "\n".join(LONELY.replace("VIP-7", f"VIP-{number}") for number in range(100, 100 + MANY))
+    floors.install(FLOOR + more, at=OPENED)
+    streams = value("SELECT count(*) FROM accounting_stream")
+    assert streams > MANY
+    stream_id = busy_house.stream("ms-mg01")
+    usual: list[float] = []
+    waited: list[float] = []
+    held: list[float] = []
+    number = 0
+
+    def settle_one(into: list[float], at: object) -> None:
+        nonlocal number
+        number += 1
+        busy_house.post(message(f"R-{number}", dealt_at="2026-11-30T21:14:05-05:00"), at=MORNING + timedelta(days=5))
+        began = time.perf_counter()
+        while not settling.settle_next(stream_id, clock=lambda: MORNING + timedelta(days=5)).batch.dealt_with:
+            time.sleep(0.001)
+        into.append(time.perf_counter() - began)
+
+    opened = {code: 0 for (code,) in rows("SELECT code FROM accounting_stream")}
+    for _ in range(10):
+        settle_one(usual, None)
+    for closed in range(5):
+        day, over = date(2026, 11, 24) + timedelta(days=closed), threading.Event()
+
+        def close() -> None:
+            try:
+                busy_house.close_day(day.isoformat(), at=MORNING + timedelta(days=5), looked=opened)  # noqa: B023
+            finally:
+                over.set()  # noqa: B023
+
+        accountant = threading.Thread(target=closing(close))
+        during: list[float] = []
+        accountant.start()
+        while not over.is_set():
+            settle_one(during, None)
+        accountant.join(60)
+        waited.append(max(during) - median(usual))
+        held.append(max(during))
+    assert value("SELECT count(*) FROM accounting_closedday") == 5
+    assert value("SELECT count(*) FROM accounting_closedhead") == 5 * streams
+    record_property("waited_ms", [round(1000 * seconds) for seconds in waited])
+    print(f"{streams} streams; settling alone {1000 * median(usual):.0f} ms a round;",
+          f"more beside a close: {', '.join(f'{1000 * each:.0f}' for each in sorted(waited))} ms")  # fmt: skip
+    assert min(waited) < AT_MOST
+    verify()
+
+
+def test_a_close_gives_way_to_a_long_batch_and_comes_after_it(busy_house: House) -> None:
+    """While one stream is held for longer than the close has patience, no other stream is kept by it for as long."""
+    busy_house.play(message("R-1"))
+    holds, release, longest = threading.Event(), threading.Event(), [0.0]
+
+    def batch() -> None:
+        with transaction.atomic():
+            ledger.lock_stream(busy_house.stream("twin"))
+            holds.set()
+            assert release.wait(60)
+
+    def other() -> None:
+        first = busy_house.stream("ms-mg01")  # held by a close that waits for the one behind it
+        while not release.is_set():
+            began = time.perf_counter()
+            with transaction.atomic():
+                run("SELECT FROM accounting_stream WHERE id = %s FOR NO KEY UPDATE", first)
+            longest[0] = max(longest[0], time.perf_counter() - began)
+            time.sleep(0.01)
+
+    def close() -> None:
+        busy_house.close_day("2026-11-27", at=MORNING)
+
+    threads = [threading.Thread(target=closing(each)) for each in (batch, other, close)]
+    threads[0].start()
+    assert holds.wait(60)
+    for thread in threads[1:]:
+        thread.start()
+    threads[2].join(1.5)
+    assert threads[2].is_alive(), "closed while a batch of another stream was under way"
+    release.set()
+    for thread in threads:
+        thread.join(60)
+    assert value("SELECT count(*) FROM accounting_closedhead") == 3
+    assert longest[0] < 1.0, "a stream was kept from its work for as long as the batch of another took"
+    verify()
+
+
+def test_a_house_without_a_pause_is_told_so(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(days, "ATTEMPTS", 2)
+    monkeypatch.setattr(days, "PAUSE_SECONDS", 0.01)
+    holds, release = threading.Event(), threading.Event()
+
+    def batch() -> None:
+        with transaction.atomic():
+            ledger.lock_stream(busy_house.stream("twin"))
+            holds.set()
+            assert release.wait(60)
+
+    worker = threading.Thread(target=closing(batch))
+    worker.start()
+    assert holds.wait(60)
+    with pytest.raises(ActRefused) as refusal:
+        busy_house.close_day("2026-11-27", at=MORNING)
+    assert refusal.value.code == "busy"
+    assert rows("SELECT closed_through FROM accounting_property") == [(None,)]
+    release.set()
+    worker.join(60)
+    busy_house.close_day("2026-11-27", at=MORNING)
