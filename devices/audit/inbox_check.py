@@ -12,6 +12,7 @@ from devices.audit.set_aside import verify_set_aside
 from devices.bodies import strict
 from tables.rules.deciding import Result, decide_result
 from tables.rules.door import InvalidJson
+from tables.rules.house import TableState
 from tables.services import lock_rows, terms
 from tables.services.recording import decode, encode
 from tables.services.rounds import dated
@@ -140,14 +141,16 @@ def _check_hold(row: tuple[Any, ...]) -> None:
     message = decode(bytes(raw))
     received, dealt = instant_nanoseconds(received_at), nanoseconds(message.dealt_at)
     in_force = terms.of_stream(stream_id, version)
-    house = terms.house_where_it_counted(
-        stream_id, in_force, message.table, lambda table: table.counts_at(dealt, received), held_at
-    )
+    lock = lock_rows.of_hold(table_id, reference)
+
+    def moment(table: TableState) -> int:
+        return table.counts_at(dealt, received) if lock is None else lock.counts_at
+
+    house = terms.house_where_it_counted(stream_id, in_force, message.table, moment, held_at)
     table = house.tables.get(message.table)
     if table is None or in_force.tables.get(table_id) != message.table:
         raise Difference(where, "table on its stream", message.table, f"table {table_id}")
     when = dated(message, received_at, table)
-    lock = lock_rows.of_hold(table_id, reference)
     if lock is not None:
         house.locks[message.table, message.round] = lock
     try:

@@ -17,7 +17,8 @@ from tables.services.seals import seal
 
 SET_ASIDE = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
-        tabl.stream_id, aside.table_id, aside.reference, aside.outcome, aside.result, aside.error, aside.locked_at,
+        tabl.stream_id, stream.terms_version,
+        aside.table_id, aside.reference, aside.outcome, aside.result, aside.error, aside.locked_at,
         aside.decided_at, aside.rules, aside.seal,
         EXISTS (SELECT FROM devices_reference reference WHERE reference.table_id = aside.table_id
             AND reference.reference = aside.reference AND reference.kind = 'result'
@@ -25,6 +26,7 @@ SET_ASIDE = """
                 OR EXISTS (SELECT FROM tables_hold hold WHERE hold.message_id = reference.message_id)))
     FROM tables_locksetaside aside JOIN devices_message message ON message.id = aside.message_id
     LEFT JOIN tables_table tabl ON tabl.id = message.table_id
+    LEFT JOIN accounting_stream stream ON stream.id = tabl.stream_id
     WHERE message.id > %s ORDER BY message.id LIMIT 1000
 """
 
@@ -39,6 +41,7 @@ class SetAside(NamedTuple):
     received_at: Any
     table_id: int
     stream_id: int | None
+    terms_version: int
     kept_table: int
     kept_reference: str
     outcome: str
@@ -80,8 +83,13 @@ def _check(row: SetAside) -> None:
         same(where, "its round's result", True, row.result_came)
     if row.stream_id is None:
         raise Difference(where, "table", "one that is on a stream", f"table {row.table_id}")
-    house = terms.house_as_known(row.stream_id, row.decided_at)
-    message = locks.read(row.raw, house.tables)
+    in_force = terms.of_stream(row.stream_id, row.terms_version)
+    message = locks.read(row.raw, in_force.house.tables)
+    # Its table may be on another stream by now: what was known of it then is on the one that its moment belonged to.
+    house = terms.house_where_it_counted(
+        row.stream_id, in_force, message.table,
+        lambda table: dated_by(message.locked_at, row.received_at, table).moment, row.decided_at,
+    )  # fmt: skip
     when = dated_by(message.locked_at, row.received_at, house.tables[message.table])
     key = (message.table, message.round)
     if row.outcome == "duplicate":

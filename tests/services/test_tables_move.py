@@ -11,7 +11,7 @@ import pytest
 from accounting.rules.acts import ActRefused
 from devices.audit import verification
 from devices.audit.verification import Difference
-from tests.services.house import ALONE, DEALT, LINKED, TWIN, House, message, rows, seat, value, verify
+from tests.services.house import ALONE, DEALT, LINKED, TWIN, House, locked, message, rows, seat, value, verify
 from tests.services.played import tamper
 
 EARLY = DEALT - timedelta(hours=5)
@@ -117,6 +117,40 @@ def test_a_held_round_is_corrected_onto_the_stream_of_the_moment_that_it_is_corr
     house.play(sent)
     assert house.outcome(sent) == ("held", ["wager_not_offered"])
     house.act("round.correct", f"{ALONE}/R-1", at=house.now, message=dealt("R-1", JOINS + timedelta(minutes=1)))
+    assert stream_of(sent) == "ms-mg01"
+    every_way()
+
+
+def test_locks_set_aside_before_their_tables_moved_are_verified_by_what_was_known_then(busy_house: House) -> None:
+    house = busy_house
+    early = (DEALT - timedelta(minutes=5)).isoformat()
+    not_offered = locked("R-1", table=ALONE, locked_at=early, progressive=100)
+    other_sum = locked("R-1", table=LINKED, locked_at=early, progressive=200)
+    house.play(not_offered, other_sum)
+    assert [house.outcome(each) for each in (not_offered, other_sum)] == [
+        ("held", ["wager_not_offered"]), ("held", ["wager_not_allowed"]),
+    ]  # fmt: skip
+    house.act("table.join", ALONE, at=house.now + timedelta(seconds=1), link="ms-mg01")
+    house.act("table.leave", LINKED, at=house.now + timedelta(seconds=1))
+    every_way()
+    house.now += timedelta(seconds=2)
+    late = locked("R-2", table=ALONE, locked_at=early, progressive=100)
+    house.play(late)
+    assert house.outcome(late) == ("held", ["wager_not_offered"])
+    every_way()
+
+
+def test_a_result_held_after_its_table_left_the_link_of_its_lock_is_verified_there(busy_house: House) -> None:
+    house = busy_house
+    house.play(locked("R-1", table=LINKED))
+    house.act("table.leave", LINKED, at=house.now + timedelta(seconds=1))
+    house.now += timedelta(seconds=3)
+    sent = message("R-1", seat(2, "3s 7d", progressive=100), table=LINKED,
+                   dealt_at=(house.now - timedelta(seconds=1)).isoformat())  # fmt: skip
+    house.play(sent)
+    assert house.outcome(sent) == ("held", ["lock_mismatch"])
+    every_way()
+    house.act("round.release", f"{LINKED}/R-1")
     assert stream_of(sent) == "ms-mg01"
     every_way()
 
