@@ -149,7 +149,7 @@ def entries(account: Account, day: date, *, after: tuple[int, int, int] = (0, -1
     home = the_property()
     began_at = began(day, zone=ZoneInfo(home.time_zone), starts=home.gaming_day_starts)
     closed = closed_at(day)
-    totals = account.totals.filter(gaming_date=day, stream_id__gte=after[0]).order_by("stream_id")
+    totals = account.totals.filter(gaming_date=day, stream_id__gte=after[0])
     found: list[Entry] = []
     for stream in Stream.objects.filter(id__in=totals.values("stream_id")).order_by("id"):
         first = _recorded_from(stream, began_at - AROUND)

@@ -21,10 +21,10 @@ from tables.services.seals import seal
 # What only a crash can know is not judged again.
 NOT_REPLAYED = {"processing_error"}
 
-# A hold that people decided has its round as well.
+# A hold that people decided has its round as well. Only in the queue can a message stand twice (pk and UNIQUE of the others).
 ASTRAY = """
-    SELECT message.id, message.reference, count(DISTINCT (round.stream_id, round.sequence)),
-        count(DISTINCT hold.message_id), count(DISTINCT (queued.receipt, queued.position)),
+    SELECT message.id, message.reference, count(DISTINCT round.message_id),
+        count(DISTINCT hold.message_id), count(queued.message_id),
         count(DISTINCT lock.message_id) + count(DISTINCT aside.message_id)
     FROM devices_message message
     LEFT JOIN tables_round round ON round.message_id = message.id

@@ -4,10 +4,13 @@
     python3 -m tests.planted --seed 1 --count 100     # plants, tries, reports; goes on where it was stopped
     python3 -m tests.planted --seed 1 --count 100 --list
     python3 -m tests.planted --only 0123456789ab      # one that survived, once more
+    python3 -m tests.planted --file tables/queries/floor.py --by tests/services/test_floor_now.py   # needs no map
+    python3 -m tests.planted --kind "sql limit"       # every fault of a kind, instead of a draw; may be said several times
 
 A fault is one small change of the product's source, drawn by the seed with a fair share for every app and kind; two in five are
 SQL.  It is tried in a copy of the tree against the tests that enter its function, the quick ones first, until one fails.  What
-survives is tried against all that can see it.  A survivor that changes nothing anybody could see is written with its reason
+survives is tried against all that can see it, in a process that runs already, and what survives that in one of its own.  A
+survivor that changes nothing anybody could see is written with its reason
 into `equivalent.toml`; every other one is a hole in the tests.
 """
 
@@ -26,13 +29,14 @@ from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from tests.planted import drawing
 from tests.planted.choosing import Map, Timed, whole, within
-from tests.planted.faults import ROOT, SQL, Fault
+from tests.planted.faults import KINDS, ROOT, SQL, Fault
 from tests.planted.running import Copy, Seen
 
 Line = dict[str, Any]
@@ -55,7 +59,14 @@ def make_map(folder: Path, processes: int, files: list[str]) -> int:
         "PYTHONPATH": str(Path(__file__).with_name("traced")), "JACKPOT_NO_VENV": "1",
     }  # fmt: skip
     command = [sys.executable, "-m", "pytest", "-p", "tests.planted.tracing", "-q", "-m", "not browser and not alone"]
-    command += ["-n", str(processes), "--dist", "loadfile", *(files or [f"tests/{part}" for part in MAPPED])]
+    command += [
+        "-n",
+        str(processes),
+        "--dist",
+        "loadfile",
+        "--no-loadscope-reorder",
+        *(files or [f"tests/{part}" for part in MAPPED]),
+    ]
     return subprocess.call(command, cwd=ROOT, env=environment)
 
 
@@ -87,10 +98,16 @@ def _first(fault: Fault, tests: Map) -> list[Timed]:
     return quick + within((test for test in seeing if not test.quick), FIRST_SECONDS)
 
 
-def _line(fault: Fault, tests: Map) -> Line:
+def _further(fault: Fault, tests: Map) -> list[Timed]:
+    """What the first tests leave of those that can see it."""
+    first = {test.id for test in _first(fault, tests)}
+    return within((test for test in tests.seeing(fault) if test.id not in first), ALL_SECONDS)
+
+
+def _line(fault: Fault, tests: Map | None) -> Line:
     return {
-        "name": fault.name, "tests": len(tests.seeing(fault)), "kind": fault.kind, "file": fault.file, "line": fault.line,
-        "before": fault.before, "after": fault.after,
+        "name": fault.name, "tests": len(tests.seeing(fault)) if tests else None, "kind": fault.kind, "file": fault.file,
+        "line": fault.line, "before": fault.before, "after": fault.after,
     }  # fmt: skip
 
 
@@ -101,34 +118,84 @@ def _result(fault: Fault, tests: Map, runs: list[tuple[str, Seen]]) -> Line:
     return _line(fault, tests) | {"outcome": outcome, "by": by, "why": why, "seconds": seconds}
 
 
-def plant(faults: list[Fault], results: Path, folder: Path, tests: Map, processes: int) -> None:
-    """Try every fault that has no result yet, then once more what survived; each result is a line as soon as it is known."""
+def plant(faults: list[Fault], results: Path, folder: Path, tests: Map, processes: int, *, briefly: bool) -> None:
+    """Try every fault that has no result yet, then once more what survived; each result is a line as soon as it is known.
+
+    `briefly`: what survives the first tests is left.
+    """
     reasons = equivalent()
+
+    def surviving(*tried: str) -> list[Fault]:
+        known = {line["name"]: line for line in read(results)}
+        alive = [fault for fault in faults if known[fault.name]["outcome"] == "survived" and fault.name not in reasons]
+        return [fault for fault in alive if known[fault.name].get("tried") not in tried]
+
     with ExitStack() as stack:
         copies = [stack.enter_context(Copy(folder / f"copy-{number}")) for number in range(processes)]
-        with ThreadPoolExecutor(len(copies)) as pool:
-            shares = [faults[number :: len(copies)] for number in range(len(copies))]
-            for done in [pool.submit(inside, *each, results, tests) for each in zip(copies, shares, strict=True)]:
-                done.result()
+        inside_all(copies, faults, results, tests, _first, {})
         known = outcomes(results)
         todo = [fault for fault in faults if known.get(fault.name, "unplantable") in {"unplantable", "unclear"}]
         side_by_side(copies, todo, results, tests, at_once)
-        known = outcomes(results)
-        tried = {line["name"] for line in read(results) if "tried" in line}
-        todo = [fault for fault in faults if known[fault.name] == "survived" and fault.name not in {*tried, *reasons}]
-        side_by_side(copies, todo, results, tests, later)
+        if not briefly:
+            inside_all(copies, surviving("inside", "all"), results, tests, _further, {"tried": "inside"})
+            side_by_side(copies, surviving("all"), results, tests, later)
 
 
-def inside(copy: Copy, faults: list[Fault], results: Path, tests: Map) -> None:
-    """Plant what can be planted in a process that runs; where one ends before its time, go on in another."""
-    todo = [fault for fault in faults if "/migrations/" not in fault.file and _first(fault, tests)]
-    while todo := [fault for fault in todo if fault.name not in outcomes(results)]:
+def against(faults: list[Fault], files: list[str], results: Path) -> None:
+    """Plant faults in one running process before those tests of these files that enter their functions, and in no copy.
+
+    What none of them enters is not tried.
+    """
+    folder = results.parent
+    folder.mkdir(parents=True, exist_ok=True)
+    listed = folder / "inside"
+    environment = {**os.environ, "PLANTED_INSIDE": str(listed), "PLANTED_OUT": str(results)}
+    command = [sys.executable, "-m", "pytest", "-q", "--tb", "line", "-p", "tests.planted.inside", *files]
+    before = -1
+    while before != len(outcomes(results)):  # a process ends before its time where a fault left something broken behind
+        before = len(outcomes(results))
+        todo = [fault for fault in faults if fault.name not in outcomes(results)]
+        lines = [{"fault": asdict(fault), "tests": [], "line": _line(fault, None)} for fault in todo]
+        listed.write_text(json.dumps(lines), "utf-8")
+        subprocess.call(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+
+
+def inside_all(
+    copies: list[Copy],
+    faults: list[Fault],
+    results: Path,
+    tests: Map,
+    choose: Callable[[Fault, Map], list[Timed]],
+    mark: Line,
+) -> None:
+    """Plant what can be planted in a process that runs, a share of it in each copy."""
+    todo = [fault for fault in faults if "/migrations/" not in fault.file and choose(fault, tests)]
+    with ThreadPoolExecutor(len(copies)) as pool:
+        shares = [todo[number :: len(copies)] for number in range(len(copies))]
+        for done in [
+            pool.submit(inside, copy, share, results, tests, choose, mark)
+            for copy, share in zip(copies, shares, strict=True)
+        ]:
+            done.result()
+
+
+def inside(
+    copy: Copy, faults: list[Fault], results: Path, tests: Map, choose: Callable[[Fault, Map], list[Timed]], mark: Line
+) -> None:
+    """Plant a share; where its process ends before its time, go on in another. `mark` is put to each line of it."""
+
+    def untried() -> list[Fault]:
+        known = {line["name"]: line for line in read(results)}
+        return [fault for fault in faults if fault.name not in known or not mark.items() <= known[fault.name].items()]
+
+    while todo := untried():
         copy.run_inside(
-            [(fault, [test.id for test in _first(fault, tests)], _line(fault, tests)) for fault in todo], results
+            [(fault, [test.id for test in choose(fault, tests)], _line(fault, tests) | mark) for fault in todo], results
         )
-        if todo[0].name not in outcomes(results):  # the process did not outlive it
+        if todo[0] in untried():  # the process did not outlive it
             with results.open("a", encoding="utf-8") as out:
-                out.write(json.dumps(_line(todo[0], tests) | {"outcome": "unclear"}, ensure_ascii=False) + "\n")
+                line = _line(todo[0], tests) | mark | {"outcome": "survived" if mark else "unclear", "seconds": 0.0}
+                out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def side_by_side(
@@ -208,25 +275,41 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="name the faults and plant nothing")
     parser.add_argument("--again", action="store_true", help="try once more what survived")
     parser.add_argument("--only", metavar="NAME", help="plant one of them alone, by its name")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="every fault of this kind instead of a draw")
+    parser.add_argument(
+        "--file", action="append", help="every fault of this file instead of a draw; of a --kind, if one is said"
+    )
+    parser.add_argument(
+        "--by", action="append", metavar="FILE", help="before the tests of this file alone, without a map"
+    )
+    parser.add_argument("--briefly", action="store_true", help="leave what survives the first tests")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "jackpot-planted")
     chosen = parser.parse_args()
     if chosen.map is not None:
         return make_map(chosen.folder, chosen.processes, chosen.map)
-    faults = list(islice(drawing.drawn(chosen.seed), chosen.count))
+    kinds, places = chosen.kind or [], chosen.file or []
+    if kinds or places:
+        faults = drawing.every(kinds or KINDS, places)
+    else:
+        faults = list(islice(drawing.drawn(chosen.seed), chosen.count))
     if chosen.only:
         faults = [fault for fault in faults if fault.name == chosen.only] or parser.error("the draw has no such fault")
     if chosen.list:
         print("\n".join(f"{fault.name} {fault}" for fault in faults))
         return 0
-    tests = Map(chosen.folder)
-    if not tests.tests:
-        parser.error("there is no map yet: python3 -m tests.planted --map")
-    results = chosen.folder / f"seed-{chosen.seed}.jsonl"
+    named = "-".join([*sorted(places), *sorted(kinds)]) or f"seed-{chosen.seed}"
+    results = chosen.folder / f"{named.replace('/', '.').replace(' ', '-')}.jsonl"
     if chosen.again or chosen.only:
         kept = [line for line in read(results) if line["outcome"] != "survived" and line["name"] != chosen.only]
         results.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept), "utf-8")
-    plant(faults, results, chosen.folder, tests, chosen.processes)
+    if chosen.by:
+        against(faults, chosen.by, results)
+        return report(faults, results)
+    tests = Map(chosen.folder)
+    if not tests.tests:
+        parser.error("there is no map yet: python3 -m tests.planted --map")
+    plant(faults, results, chosen.folder, tests, chosen.processes, briefly=chosen.briefly)
     return report(faults, results)
 
 

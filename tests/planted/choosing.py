@@ -7,6 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -60,14 +61,15 @@ class Map:
                 continue
             for line in part.read_text("utf-8").splitlines():
                 read = json.loads(line)
-                if not read["passed"] or len(read["id"]) > LONGEST_ID:
+                if not read["passed"]:
                     continue
-                test = Timed(read["id"], read["seconds"])
-                self.tests[test.id] = test
-                for function in read.get("test", ()):
-                    self._by_function[function].add(test.id)
-                for function in read.get("fixtures", ()):
-                    shared[function].add(test.file)
+                for one in (read["id"], *read.get("others", ())):
+                    if len(one) <= LONGEST_ID:
+                        test = self.tests[one] = Timed(one, read["seconds"])
+                        for function in read.get("test", ()):
+                            self._by_function[function].add(test.id)
+                        for function in read.get("fixtures", ()):
+                            shared[function].add(test.file)
         by_folder: dict[str, set[str]] = defaultdict(set)  # whose tests share a web process
         for test in self.tests.values():
             by_folder[test.file.rpartition("/")[0]].add(test.file)
@@ -88,7 +90,7 @@ class Map:
             slow = [test.id for test in self.tests.values() if not test.quick]
             guards = {one for one in slow if one.startswith(GUARDS)}
             return [*self._in_turn(guards), *self._in_turn(one for one in slow if one not in guards)]
-        functions = [f"{fault.file}:{first}" for first in fault.entry] or _users(fault)
+        functions = users(fault)
         own = {test for function in functions for test in self._by_function.get(function, ())}
         others = {test for function in functions for test in self._by_fixture.get(function, ())} - own
         return [*self._in_turn(own), *self._in_turn(others)]
@@ -104,8 +106,14 @@ class Map:
         )
 
 
-def _users(fault: Fault) -> list[str]:
-    """What stands at a module's top is used by the functions that say its name; unknown, by all of the module."""
+@cache
+def users(fault: Fault) -> list[str]:
+    """The functions that a fault stands in, as "file:first line".
+
+    What stands at a module's top is used by the functions that say its name; unknown, by all of the module.
+    """
+    if fault.entry:
+        return [f"{fault.file}:{first}" for first in fault.entry]
     tree = ast.parse((ROOT / fault.file).read_text("utf-8"))
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     names = set()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cache
 from typing import Final
 
@@ -17,6 +17,12 @@ TURNS: Final = ("python", "sql", "python", "sql", "python") * 3 + ("python", "sq
 @cache
 def _everywhere() -> tuple[Fault, ...]:
     return tuple(fault for file in files() for fault in in_file(file, (ROOT / file).read_text("utf-8")))
+
+
+def every(kinds: Collection[str], places: Collection[str]) -> list[Fault]:
+    """Every fault of some kinds in some files, in all where none is named, in the order of the source."""
+    found = [fault for fault in _everywhere() if fault.kind in kinds and (not places or fault.file in places)]
+    return [fault for fault in found if compiles(fault, (ROOT / fault.file).read_text("utf-8"))]
 
 
 def drawn(seed: int) -> Iterator[Fault]:

@@ -14,16 +14,18 @@ import importlib
 import json
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
 from django.core.cache import cache
 
+from tests.planted.choosing import users
 from tests.planted.faults import APPS, ROOT, Fault
 
 _failed: list[tuple[str, str]] = []
@@ -150,6 +152,26 @@ def _run(session: pytest.Session, tests: list[pytest.Item]) -> tuple[str, str] |
     return _failed[0] if _failed else None
 
 
+def _entered(session: pytest.Session) -> Iterator[tuple[pytest.Item, frozenset[str]]]:
+    """The tests that pass as the source is, each with the functions of the product that it enters."""
+    for test in session.items:
+        codes: set[CodeType] = set()
+
+        def enter(frame: FrameType, event: str, argument: object, codes: set[CodeType] = codes) -> None:
+            codes.add(frame.f_code)
+
+        threading.settrace(enter)
+        sys.settrace(enter)
+        try:
+            failed = _run(session, [test])
+        finally:
+            sys.settrace(None)
+            threading.settrace(None)  # type: ignore[arg-type]
+        if failed is None:
+            places = ((code.co_filename.removeprefix(f"{ROOT}/"), code.co_firstlineno) for code in codes)
+            yield test, frozenset(f"{file}:{first}" for file, first in places if not file.startswith("/"))
+
+
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Keep what failed."""
     if report.failed:
@@ -165,11 +187,21 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         return None
     work = json.loads(Path(there).read_text("utf-8"))
     tests = {test.nodeid: test for test in session.items}
+    # Where no test is listed with a fault, those that enter its function: all are run once without a fault to learn which.
+    entered = [] if all(entry["tests"] for entry in work) else list(_entered(session))
     for entry in work:
         fault = Fault(**entry["fault"] | {"entry": tuple(entry["fault"]["entry"])})
-        chosen = [tests[test] for test in entry["tests"] if test in tests]
+        chosen = [tests[test] for test in entry["tests"] if test in tests] or [
+            test for test, functions in entered if functions.intersection(users(fault))
+        ]
+        if not chosen:
+            continue
         began = time.monotonic()
-        line: dict[str, Any] = entry["line"] | {"outcome": "unplantable"}
+        further = (
+            "tried" in entry["line"]
+        )  # it survived already, and is not told anew for what keeps it from being planted
+        line: dict[str, Any] = entry["line"] | {"outcome": "survived" if further else "unplantable"}
+        broken = False
         try:
             with planted(fault):
                 saw = _run(session, chosen)
@@ -178,15 +210,14 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         else:
             line |= {"outcome": "survived", "by": None, "why": ""}
             if saw is not None:
-                if (
-                    _run(session, [tests[saw[0]]]) is not None
-                ):  # it fails without the fault too: something is broken here
-                    line["outcome"] = "unclear"
+                # Where it fails without the fault too, something is broken here.
+                if broken := _run(session, [tests[saw[0]]]) is not None:
+                    line["outcome"] = "survived" if further else "unclear"
                 else:
-                    line |= {"outcome": "seen at once", "by": saw[0], "why": saw[1]}
+                    line |= {"outcome": "seen later" if further else "seen at once", "by": saw[0], "why": saw[1]}
         line["seconds"] = round(time.monotonic() - began, 1)
         with Path(os.environ["PLANTED_OUT"]).open("a", encoding="utf-8") as out:
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
-        if line["outcome"] == "unclear":
+        if broken:
             break  # what it left behind would spoil the next
     return True

@@ -1,7 +1,8 @@
 """A plugin for pytest (`-p tests.planted.tracing`): writes which functions of the product each test enters.
 
 Lines of JSON: the test, how long it took, whether it passed, its functions as "file:first line" in the test itself and, apart,
-while its fixtures were made, which other tests may share.
+while its fixtures were made, which other tests may share.  Of a test with many parameters a few are run; the others are taken to
+enter what these do, and are listed with them.
 """
 
 from __future__ import annotations
@@ -19,8 +20,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 APPS = tuple(f"{ROOT}/{app}/" for app in ("accounting", "jackpot", "tables", "devices"))
 
+EACH = 2  # of a test, with how many of its parameters it is run
+
 _entered: set[CodeType] = set()
 _parts: dict[str, dict[str, list[str]]] = {}
+_others: dict[str, list[str]] = {}
 
 
 def _enter(frame: FrameType, event: str, argument: object) -> None:
@@ -36,6 +40,25 @@ def _taken() -> list[str]:
 
 def _part(test: str, name: str) -> None:
     _parts.setdefault(test, {})[name] = _taken()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep the first and the last parameters of each test."""
+    of: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        of.setdefault(function(item.nodeid), []).append(item)
+    kept = {item.nodeid for those in of.values() for item in (*those[: EACH // 2], *those[-(EACH - EACH // 2) :])}
+    for item in items:
+        if item.nodeid not in kept:
+            _others.setdefault(function(item.nodeid), []).append(item.nodeid)
+    config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in kept])
+    items[:] = [item for item in items if item.nodeid in kept]
+
+
+def function(test: str) -> str:
+    """A test without its parameters."""
+    return test.partition("[")[0]
 
 
 def pytest_configure() -> None:
@@ -66,5 +89,6 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     if report.when != "call" or "PYTEST_XDIST_WORKER" not in os.environ:
         return
     line = {"id": report.nodeid, "seconds": round(report.duration, 3), "passed": report.passed}
+    line["others"] = _others.pop(function(report.nodeid), [])
     with Path(f"{os.environ['PLANTED_MAP']}.{os.getpid()}").open("a") as out:
         out.write(json.dumps(line | _parts.pop(report.nodeid, {})) + "\n")

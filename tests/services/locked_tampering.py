@@ -87,7 +87,23 @@ TAMPERING_WITH_LOCKS = {
     ),
     "a lock set aside taken out": (
         "DELETE FROM tables_locksetaside",
-        "(L-4): where it is:",
+        "(L-4): where it is: expected settled, held, locked or queued, once,"
+        " found 0 rounds, 0 holds, 0 locks, 0 in the queue",
+    ),
+    "a lock set aside queued twice": (
+        "INSERT INTO devices_queued (stream_id, receipt, position, message_id, received_at)"
+        " SELECT tabl.stream_id, 4711 + step, 0, message_id, decided_at"
+        " FROM tables_locksetaside JOIN tables_table tabl ON tabl.id = table_id, generate_series(1, 2) step",
+        "(L-4): where it is: expected settled, held, locked or queued, once,"
+        " found 0 rounds, 0 holds, 1 locks, 2 in the queue",
+    ),
+    "a lock queued twice": (
+        "INSERT INTO devices_queued (stream_id, receipt, position, message_id, received_at)"
+        " SELECT stream_id, 4711 + step, 0, message_id, recorded_at"
+        " FROM tables_lock JOIN accounting_event USING (stream_id, sequence), generate_series(1, 2) step"
+        " WHERE reference = 'L-3'",
+        "(L-3): where it is: expected settled, held, locked or queued, once,"
+        " found 0 rounds, 0 holds, 1 locks, 2 in the queue",
     ),
     "the message of a lock set aside": (
         "UPDATE devices_message SET raw = replace(convert_from(raw, 'UTF8'), '\"seat\": 1', '\"seat\": 2')::bytea"

@@ -9,7 +9,9 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 
 from tests.services.fixtures import Databases
-from tests.services.house import ALONE, NEIGHBOUR, TWIN, House, message, royal, run, seat, two_hits
+from tests.services.house import ALONE, LINKED, NEIGHBOUR, TWIN, House, locked, message, royal, run, seat, two_hits
+
+MISCOUNTED = {"method": "shuffler", "mode": "cover_all", "players": 2}
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,59 @@ def played(databases: Databases, record: str, django_db_blocker: DjangoDbBlocker
         with databases.entered(name):
             yield House()
         databases.drop(name)
+
+
+@pytest.fixture
+def lived(house: House) -> House:
+    """Every kind of event on three streams, at sequences that they share; rounds held, released, corrected and voided."""
+    house.play(
+        locked("K-1"), locked("K-1", 1, 3, table=TWIN), locked("K-2"), locked("K-9", progressive=200),
+        message("K-1"), royal("K-1", table=TWIN), royal("R-3", table=NEIGHBOUR), message("R-1", table=ALONE),
+        two_hits("R-2"), two_hits("R-2", table=TWIN), message("R-2", seat(1, "Ks Kc"), table=ALONE),
+        message("H-1", dealing=MISCOUNTED), message("H-1", table=TWIN, dealing=MISCOUNTED),
+        message("H-2", seat(1, "3s 3s"), table=ALONE),
+        message("H-3", seat(1, "3s 3s", progressive=100), table=NEIGHBOUR),
+    )  # fmt: skip
+    stirred()
+    return house
+
+
+def decided(house: House) -> None:
+    """Held rounds of three tables are decided: one as it was, one as corrected, one not at all."""
+    house.act("round.release", f"{LINKED}/H-1")
+    house.act("round.correct", f"{TWIN}/H-1", message=message("H-1", table=TWIN))
+    house.act("round.void", f"{ALONE}/H-2")
+    stirred()
+
+
+STIRRED = {
+    "accounting_stream": "id", "accounting_account": "id", "accounting_event": "sequence", "accounting_document": "sequence",
+    "accounting_transfer": "sequence * 100 + line", "accounting_total": "stream_id", "jackpot_link": "id", "jackpot_level": "id",
+    "jackpot_meter": "level_id", "jackpot_hit": "id", "jackpot_hitstep": "id", "tables_table": "id", "tables_round": "sequence",
+    "tables_payout": "sequence * 100 + line", "tables_hold": "message_id", "tables_lock": "sequence",
+    "tables_locksetaside": "message_id", "devices_message": "id", "devices_device": "id", "devices_queued": "receipt",
+}  # fmt: skip
+
+
+def stirred() -> None:
+    """Let rows lie in no order, and no index bring them into one: until this transaction ends, only an ORDER BY does.
+
+    Every third row, and of the rest every second, is written anew behind the others.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SET session_replication_role = replica")
+        for table, key in STIRRED.items():
+            cursor.execute(
+                "SELECT attname FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 AND attgenerated = ''"
+                " AND NOT attisdropped ORDER BY attnum LIMIT 1",
+                [table],
+            )
+            ((column,),) = cursor.fetchall()
+            for chosen in ("%% 3 = 1", "%% 2 = 0"):
+                cursor.execute(f'UPDATE {table} SET "{column}" = "{column}" WHERE ({key}) {chosen}', [])
+        cursor.execute("SET session_replication_role = origin")
+        for way in ("indexscan", "indexonlyscan", "bitmapscan"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
 
 
 def tamper(statement: str) -> None:

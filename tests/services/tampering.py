@@ -240,19 +240,75 @@ TAMPERING = {
     ),
     "a waiting message taken out of the queue": (
         "DELETE FROM devices_queued",
-        "message $waiting (R-7): where it is:",
+        "message $waiting (R-7): where it is: expected settled, held, locked or queued, once,"
+        " found 0 rounds, 0 holds, 0 locks, 0 in the queue",
     ),
     "a hold taken out": (
         "DELETE FROM tables_hold",
-        "message $held (R-4): where it is:",
+        "message $held (R-4): where it is: expected settled, held, locked or queued, once,"
+        " found 0 rounds, 0 holds, 0 locks, 0 in the queue",
     ),
     "a settled message queued again": (
         "UPDATE devices_queued SET message_id = $first",
-        ": where it is:",
+        "message $first (R-1): where it is: expected settled, held, locked or queued, once,"
+        " found 1 rounds, 0 holds, 0 locks, 1 in the queue",
+    ),
+    "a settled message queued twice": (
+        "INSERT INTO devices_queued (stream_id, receipt, position, message_id, received_at)"
+        " SELECT stream_id, receipt + step, position, $first, received_at"
+        " FROM devices_queued, generate_series(1, 2) step",
+        "message $first (R-1): where it is: expected settled, held, locked or queued, once,"
+        " found 1 rounds, 0 holds, 0 locks, 2 in the queue",
+    ),
+    "a held message queued twice": (
+        "INSERT INTO devices_queued (stream_id, receipt, position, message_id, received_at)"
+        " SELECT stream_id, receipt + step, position, $held, received_at"
+        " FROM devices_queued, generate_series(1, 2) step",
+        "message $held (R-4): where it is: expected settled, held, locked or queued, once,"
+        " found 0 rounds, 1 holds, 0 locks, 2 in the queue",
+    ),
+    "a waiting message queued again": (
+        "INSERT INTO devices_queued (stream_id, receipt, position, message_id, received_at)"
+        " SELECT stream_id, receipt + 1, position, message_id, received_at FROM devices_queued",
+        "message $waiting (R-7): where it is: expected settled, held, locked or queued, once,"
+        " found 0 rounds, 0 holds, 0 locks, 2 in the queue",
     ),
     "a reference": (
         "UPDATE devices_reference SET reference = 'R-66' WHERE reference = 'R-6'",
         "reference and message: expected the same, found one without the other",
+    ),
+    "the table of a reference": (
+        "UPDATE devices_reference SET table_id = table_id + 1 WHERE reference = 'R-7'",
+        "message $waiting (R-7): reference and message: expected the same, found one without the other",
+    ),
+    "the kind of a reference": (
+        "UPDATE devices_reference SET kind = 'lock' WHERE reference = 'R-7'",
+        "message $waiting (R-7): reference and message: expected the same, found one without the other",
+    ),
+    "the digest of a reference": (
+        "UPDATE devices_reference SET digest = sha256(digest) WHERE reference = 'R-7'",
+        "message $waiting (R-7): reference and message: expected the same, found one without the other",
+    ),
+    "when a reference was used up": (
+        "UPDATE devices_reference SET received_at = received_at + interval '1 microsecond' WHERE reference = 'R-7'",
+        "message $waiting (R-7): reference and message: expected the same, found one without the other",
+    ),
+    "the device of a reference": (
+        "UPDATE devices_reference SET device_id = 4711 WHERE reference = 'R-7'",
+        "message $waiting (R-7): reference and message: expected the same, found one without the other",
+    ),
+    "the message of a reference": (
+        "UPDATE devices_reference SET message_id = 4711 WHERE reference = 'R-7'",
+        "(R-7): reference and message: expected the same, found one without the other",
+    ),
+    "a reference taken out": (
+        "DELETE FROM devices_reference WHERE reference = 'R-7'",
+        "message $waiting (R-7): reference and message: expected the same, found one without the other",
+    ),
+    "a reference without a message": (
+        "INSERT INTO devices_reference SELECT (jsonb_populate_record(r, '{\"reference\": \"R-8\", \"message_id\": 4711}')).*"
+        " FROM devices_reference r WHERE reference = 'R-7'",
+        "message 4711 (R-8): reference and message: expected the same, found one without the other",
     ),
     "the hash of an event": (
         "UPDATE accounting_event SET hash = sha256('x') WHERE sequence = 2 AND stream_id = $stream",

@@ -18,6 +18,7 @@ import tables.queries.set_up
 from devices import enrolment
 from tables.services import floors
 from tests.services.house import ALONE, FLOOR, LINKED, NEIGHBOUR, OPENED, TWIN, House, forget, message, run
+from tests.services.played import stirred
 
 LATER = OPENED + timedelta(days=1)
 FIRST_TABLE, MIDDLE_TABLE, FIRST_LINK = "AA-1", "MS-1011", "all"
@@ -39,6 +40,7 @@ def grown(house: House) -> House:
     floors.install(head + added + lone.replace(ALONE, MIDDLE_TABLE), at=LATER)
     forget()
     cache.clear()
+    stirred()
     return house
 
 

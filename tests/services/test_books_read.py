@@ -1,0 +1,307 @@
+"""What is read back of the books, against the tables as they stand: several streams, two days, acts beside rounds."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import date, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+
+from accounting import queries
+from accounting.models import Account
+from tests.services.house import ALONE, DEALT, LINKED, TWIN, House, message, rows, run, value
+from tests.services.played import decided
+
+STREAMS = ("ms-mg01", "twin", ALONE)
+DAY = date(2026, 11, 27)
+
+
+class Event(NamedTuple):
+    """An event on record, with its documents where it has them."""
+
+    stream_id: int
+    stream: str
+    sequence: int
+    kind: str
+    subject: str
+    recorded_at: Any
+    day: date
+    own_day: date
+    rules: int
+    cause: bytes | None
+    result: bytes | None
+
+
+class Moved(NamedTuple):
+    """A transfer on record."""
+
+    stream_id: int
+    sequence: int
+    line: int
+    debit: int
+    credit: int
+    cents: int
+    reason: str
+
+
+@pytest.fixture
+def kept(lived: House) -> House:
+    """Acts of every standing at moments of their own, on links and tables of one subject after another; a day before."""
+    decided(lived)
+    for minutes, (name, subject) in enumerate(
+        [
+            ("lock.void", f"{LINKED}/K-2"), ("link.suspend", "ms-mg01"), ("link.suspend", "twin"), ("link.resume", "ms-mg01"),
+            ("table.close", LINKED), ("table.close", ALONE), ("table.open", ALONE), ("link.resume", "twin"),
+            ("round.void", f"{ALONE}/R-2"),
+        ],
+        1,
+    ):  # fmt: skip
+        lived.act(name, subject, at=lived.now + timedelta(minutes=minutes))
+    day_before = (DEALT - timedelta(days=1)).isoformat()
+    later = lived.now + timedelta(minutes=20)
+    lived.play(
+        message("Y-1", table=TWIN, dealt_at=day_before), message("Y-1", table=ALONE, dealt_at=day_before), at=later
+    )
+    return lived
+
+
+def events() -> list[Event]:
+    """Every event, stream by stream in their order."""
+    found = rows(
+        "SELECT event.stream_id, stream.code, event.sequence, event.kind, event.subject, event.recorded_at, event.gaming_date,"
+        " coalesce(event.original_date, event.gaming_date), event.rules, document.cause, document.result"
+        " FROM accounting_event event JOIN accounting_stream stream ON stream.id = event.stream_id"
+        " LEFT JOIN accounting_document document"
+        " ON document.stream_id = event.stream_id AND document.sequence = event.sequence"
+    )
+    every = [Event(*row[:9], *(each and bytes(each) for each in row[9:])) for row in found]
+    return sorted(every, key=lambda event: (event.stream_id, event.sequence))
+
+
+def transfers() -> list[Moved]:
+    """Every transfer, stream by stream in their order."""
+    found = rows("SELECT stream_id, sequence, line, debit_id, credit_id, amount_cents, reason FROM accounting_transfer")
+    return sorted((Moved(*row) for row in found), key=lambda moved: moved[:3])
+
+
+@pytest.mark.parametrize("code", ["wagers", "inventory", "liability"])
+def test_the_entries_of_an_account_are_its_own_of_the_day_and_go_on_where_a_page_ended(code: str, kept: House) -> None:
+    """Debits and credits on their own sides, with the account on the other."""
+    names = dict(rows("SELECT id, code FROM accounting_account"))
+    about = {(event.stream_id, event.sequence): event for event in events()}
+    seen: set[date] = set()
+    for account in Account.objects.filter(kind=code):
+        for day in (DAY - timedelta(days=1), DAY):
+            expected = [
+                (moved.stream_id, about[moved[:2]].stream, moved.sequence, moved.line, about[moved[:2]].kind,
+                 about[moved[:2]].subject, moved.reason, names[moved.credit if moved.debit == account.pk else moved.debit],
+                 moved.cents * (moved.debit == account.pk), moved.cents * (moved.credit == account.pk))
+                for moved in transfers()
+                if account.pk in (moved.debit, moved.credit) and about[moved[:2]].day == day
+            ]  # fmt: skip
+            found = queries.entries(account, day)
+            said = [(*entry_of(each)[:6], *entry_of(each)[8:]) for each in found]
+            assert said == expected
+            seen |= {day for _ in expected}
+            for place, each in enumerate(found):
+                key = (each.stream_id, each.sequence, each.line)
+                assert queries.entries(account, day, after=key) == found[place + 1 :]
+                assert queries.entries(account, day, limit=place + 1) == found[: place + 1]
+    assert seen == {DAY, DAY - timedelta(days=1)}
+
+
+def entry_of(entry: queries.Entry) -> tuple[Any, ...]:
+    """An entry's fields in their order."""
+    return tuple(getattr(entry, name) for name in entry.__slots__)
+
+
+def test_transfers_of_a_range_are_those_of_their_stream_in_their_order(kept: House) -> None:
+    for stream in STREAMS:
+        stream_id = House.stream(stream)
+        own = [moved for moved in transfers() if moved.stream_id == stream_id]
+        last = own[-1].sequence
+        for first, until in ((0, last), (1, 1), (2, 3), (last, last), (1, last - 1)):
+            found = [tuple(row) for row in queries.transfers_between(stream_id, first, until)]
+            assert found == [moved[1:] for moved in own if first <= moved.sequence <= until]
+
+
+def test_the_next_event_is_the_first_from_a_sequence_on_and_before_another(kept: House) -> None:
+    stream_id = House.stream("twin")
+    own = [event.sequence for event in events() if event.stream_id == stream_id]
+    last = own[-1]
+    assert len({event.sequence for event in events() if event.stream == "ms-mg01"}) != len(own)
+    run("SET session_replication_role = replica")
+    assert run("DELETE FROM accounting_event WHERE stream_id = %s AND sequence IN (2, 3)", stream_id) == 2
+    for first, before in (
+        (0, 9),
+        (2, 9),
+        (3, 4),
+        (2, 4),
+        (2, 5),
+        (4, 5),
+        (4, 4),
+        (last, last),
+        (last, last + 1),
+        (last + 1, 999),
+    ):
+        expected = min((each for each in own if first <= each < before and each not in (2, 3)), default=None)
+        assert queries.next_event(stream_id, first, before) == expected, (first, before)
+
+
+def test_the_last_act_is_of_its_stream_and_begins_so_or_is_about_the_subject(kept: House) -> None:
+    every = events()
+    for stream in STREAMS:
+        stream_id = House.stream(stream)
+        for kinds, subject in (
+            ("link.", "nobody"), ("table.", "nobody"), ("link.suspend", "ms-mg01"), ("nothing", ALONE), ("nothing", "twin"),
+            ("nothing", LINKED), ("nothing", f"{ALONE}/R-2"), ("lock.", "nobody"), ("round.", "twin"),
+            ("nothing", f"{LINKED}/K-1"),
+        ):  # fmt: skip
+            expected = max(
+                (event.sequence for event in every if event.stream == stream and event.kind != "round"
+                 and (event.kind.startswith(kinds) or event.subject == subject)),
+                default=0,
+            )  # fmt: skip
+            assert queries.last_act(stream_id, kinds=kinds, subject=subject) == expected, (stream, kinds, subject)
+
+
+def test_what_rounds_added_to_a_level_is_summed_between_two_sequences(kept: House) -> None:
+    """Both ends of the range, every level, what ran over, and a round that was taken back."""
+    accounts = {
+        account: (kind, owner) for account, kind, owner in rows("SELECT id, kind, owner FROM accounting_account")
+    }
+    overflowed = False
+    for stream, owners in (("ms-mg01", ["ms-mg01/major"]), ("twin", ["twin/grand", "twin/minor"])):
+        stream_id = House.stream(stream)
+        moves = [
+            moved for moved in transfers()
+            if moved.stream_id == stream_id and moved.reason in ("contribution", "void")
+        ]  # fmt: skip
+        last = moves[-1].sequence
+        for owner in owners:
+            for after, upto in ((0, last), (0, 1), (1, 2), (1, last), (2, last), (0, last - 1), (last, last), (3, 5)):
+                cents, counted, ran_over = 0, set(), False
+                for moved in (each for each in moves if after < each.sequence <= upto):
+                    for account, sign in ((moved.credit, 1), (moved.debit, -1)):
+                        if accounts[account] == ("liability", owner):
+                            cents += sign * moved.cents
+                            counted |= {moved.sequence} if moved.reason == "contribution" else set()
+                        ran_over |= accounts[account] == ("overflow", owner)
+                found = queries.contributed(stream_id, owner, after=after, upto=upto)
+                assert found == (cents, len(counted), ran_over), (owner, after, upto)
+                overflowed |= ran_over
+    assert overflowed
+    assert queries.contributed(House.stream("twin"), "twin/grand", after=900, upto=999) == (0, 0, False)
+
+
+def test_totals_of_a_stream_are_what_its_transfers_come_to_by_account_and_day(kept: House) -> None:
+    names = dict(rows("SELECT id, code FROM accounting_account"))
+    days = {(event.stream_id, event.sequence): event.day for event in events()}
+    for stream in STREAMS:
+        stream_id = House.stream(stream)
+        expected: dict[tuple[str, date], list[int]] = defaultdict(lambda: [0, 0])
+        for moved in transfers():
+            if moved.stream_id == stream_id:
+                expected[names[moved.debit], days[moved[:2]]][0] += moved.cents
+                expected[names[moved.credit], days[moved[:2]]][1] += moved.cents
+        assert queries.totals_of(stream_id) == {key: tuple(sides) for key, sides in expected.items()}
+
+
+def test_acts_are_read_with_their_documents_by_kind_subject_and_how_far(kept: House) -> None:
+    every = events()
+    kinds = ["link.suspend", "link.resume", "table.close", "round.void", "lock.void"]
+    for stream in STREAMS:
+        stream_id = House.stream(stream)
+        acts = [event for event in every if event.stream == stream and event.kind in kinds]
+        assert acts, stream
+        said = [(each.sequence, each.kind, each.rules, each.recorded_at, each.cause, each.result) for each in acts]
+        assert [tuple(each) for each in queries.documented(stream_id, kinds)] == said
+        assert queries.documented(stream_id, ["round"]) == queries.documented(stream_id, []) == []
+        for subjects in ([acts[0].subject], sorted({each.subject for each in acts}), ["nobody"], []):
+            for before in (acts[0].sequence, acts[0].sequence + 1, acts[-1].sequence, 999):
+                expected = [
+                    each
+                    for each, act in zip(said, acts, strict=True)
+                    if act.subject in subjects and act.sequence < before
+                ]
+                found = queries.acts_about(stream_id, subjects, kinds, before=before)
+                assert [tuple(each) for each in found] == expected
+        one = [each for each, act in zip(said, acts, strict=True) if act.kind == acts[0].kind]
+        assert [tuple(each) for each in queries.acts_about(
+            stream_id, sorted({each.subject for each in acts}), [acts[0].kind], before=999)] == one  # fmt: skip
+        assert queries.acts_about(stream_id, [f"{LINKED}/R-2", f"{TWIN}/R-2"], ["round"], before=999) == []
+
+
+def test_what_was_decided_on_a_stream_or_about_a_subject_stands_newest_first(kept: House) -> None:
+    def expected(stream: str, subject: str | None) -> list[tuple[Any, ...]]:
+        chosen = [
+            event for event in events()
+            if event.cause is not None and event.result is not None
+            and (event.subject == subject if subject is not None else event.stream == stream)
+            | (event.stream == stream and event.kind in ("opened", "table.install"))
+            and (not event.kind.startswith("round") or (event.kind == "round.void" and b'"steps":' in event.result))
+        ]  # fmt: skip
+        chosen.sort(key=lambda event: (-event.recorded_at.timestamp(), event.stream_id, -event.sequence))
+        return [(event.stream, event.sequence, event.kind, event.subject, event.recorded_at) for event in chosen]
+
+    def found(stream: str, subject: str | None, **more: int) -> list[tuple[Any, ...]]:
+        said = queries.decided_on(stream, subject=subject, **more)
+        return [(each.stream, each.sequence, each.kind, each.subject, each.recorded_at) for each in said]
+
+    for stream in STREAMS:
+        for subject in (None, stream, LINKED, ALONE, f"{ALONE}/R-2", "nobody"):
+            assert found(stream, subject) == expected(stream, subject), (stream, subject)
+        assert found(stream, None, limit=2) == expected(stream, None)[:2]
+    assert {each[2] for each in found(ALONE, None)} >= {"round.void", "table.close", "table.open"}
+
+
+def test_an_event_that_is_no_messages_is_read_with_its_days_and_documents(kept: House) -> None:
+    for event in events():
+        said = queries.documents_at(event.stream, event.sequence)
+        if event.cause is None:
+            assert said is None
+        else:
+            assert said == (event.kind, event.subject, event.own_day, event.day, event.recorded_at, event.rules,
+                            event.cause, event.result)  # fmt: skip
+    assert queries.documents_at("nobody", 0) is None
+
+
+@pytest.mark.parametrize("changed", ["cause = 'x'", "result = 'x'"])
+def test_the_first_document_that_is_not_what_its_event_was_digested_of_is_named(changed: str, kept: House) -> None:
+    stream_id, other = House.stream(ALONE), House.stream("ms-mg01")
+    kinds = ["table.close", "table.open", "round.void"]
+    at = [event.sequence for event in events() if event.stream == ALONE and event.kind in kinds]
+    assert queries.stray_documents(stream_id, kinds) == queries.stray_documents(other, kinds) == []
+    run("SET session_replication_role = replica")
+    for sequence in reversed(at):
+        run(f"UPDATE accounting_document SET {changed} WHERE stream_id = %s AND sequence = %s", stream_id, sequence)
+        assert queries.stray_documents(stream_id, kinds) == [sequence]
+    assert queries.stray_documents(stream_id, ["link.suspend"]) == []
+    assert queries.stray_documents(other, kinds) == []
+    assert run("DELETE FROM accounting_document WHERE stream_id = %s AND sequence = %s", stream_id, at[0])
+    assert queries.stray_documents(stream_id, kinds) == [at[0]], "one that is gone is none of its event's"
+
+
+def test_a_sequence_is_found_by_when_it_was_recorded(kept: House) -> None:
+    for stream in STREAMS:
+        own = [event for event in events() if event.stream == stream]
+        following = value("SELECT next_sequence FROM accounting_stream WHERE code = %s", stream)
+        for event in own:
+            for at in (event.recorded_at, event.recorded_at + timedelta(microseconds=1)):
+                expected = next((each.sequence for each in own if each.recorded_at >= at), following)
+                assert queries.recorded_from(event.stream_id, at) == expected
+
+
+def test_a_day_is_closed_by_itself_or_with_a_later_one_and_lies_between_its_neighbours(house: House) -> None:
+    monday, tuesday, wednesday = (date(2026, 11, 23) + timedelta(days=days) for days in range(3))
+    for day, closed in ((wednesday, DEALT + timedelta(hours=1)), (monday, None), (tuesday, DEALT)):
+        run("INSERT INTO accounting_gamingday (date, closed_at) VALUES (%s, %s)", day, closed)
+    assert queries.closed_at(monday) == queries.closed_at(tuesday) == DEALT
+    assert queries.closed_at(wednesday) == DEALT + timedelta(hours=1)
+    assert queries.closed_at(wednesday + timedelta(days=1)) is None
+    first = date(2026, 11, 1)  # on which the house was opened
+    assert queries.days_around(first) == (None, monday)
+    assert queries.days_around(monday) == (first, tuesday)
+    assert queries.days_around(tuesday) == (monday, wednesday)
+    assert queries.days_around(wednesday) == (tuesday, None)

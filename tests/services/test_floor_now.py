@@ -1,0 +1,155 @@
+"""What the floor shows of rounds as they stand, against the rounds themselves: dealt in one order, posted in another."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+import pytest
+from django.core.cache import cache
+
+from tables.queries import floor
+from tests.services.house import ALONE, DEALT, LINKED, NEIGHBOUR, TWIN, House, message, rows, seat, two_hits
+from tests.services.played import stirred
+
+DAY, BEGAN = date(2026, 11, 27), datetime(2026, 11, 27, 11, tzinfo=UTC)
+LAST = datetime(9999, 1, 1, tzinfo=UTC), 2**62
+
+
+class Round(NamedTuple):
+    """A round on record."""
+
+    table: str
+    reference: str
+    counts_at: datetime
+    sequence: int
+    stream: str
+
+    @property
+    def key(self) -> tuple[datetime, int]:
+        """What lists go by."""
+        return self.counts_at, self.sequence
+
+
+def minutes_before(minutes: int) -> str:
+    """A deal so many minutes before the last one, as a message says it."""
+    return (DEALT - timedelta(minutes=minutes)).isoformat()
+
+
+@pytest.fixture
+def evening(house: House) -> House:
+    """Four tables on three streams; what was dealt later came earlier at two of them, and some was dealt at one moment."""
+    house.play(
+        message("A-1", dealt_at=minutes_before(5)), message("A-12", dealt_at=minutes_before(9)),
+        two_hits("a-2", dealt_at=minutes_before(7)), message("A-3", dealt_at=minutes_before(7)),
+        message("B-1", table=NEIGHBOUR, dealt_at=minutes_before(6)),
+        two_hits("B-12", table=NEIGHBOUR, dealt_at=minutes_before(8)),
+        message("T-1", table=TWIN, dealt_at=minutes_before(4)), two_hits("T-2", table=TWIN, dealt_at=minutes_before(4)),
+        message("V-1", table=ALONE, dealt_at=minutes_before(10)), message("V-12", table=ALONE, dealt_at=minutes_before(3)),
+        message("V-2", table=ALONE, dealt_at=minutes_before(2)),
+    )  # fmt: skip
+    cache.clear()
+    stirred()
+    return house
+
+
+def on_record(*tables: str) -> list[Round]:
+    """Every round of some tables, or of all, the newest first."""
+    found = [
+        Round(*row)
+        for row in rows(
+            "SELECT tabl.code, round.reference, round.counts_at, round.sequence, stream.code FROM tables_round round"
+            " JOIN tables_table tabl ON tabl.id = round.table_id JOIN accounting_stream stream ON stream.id = round.stream_id"
+        )
+    ]
+    return sorted(
+        (each for each in found if not tables or each.table in tables), key=lambda each: each.key, reverse=True
+    )
+
+
+def lines(found: list[floor.RoundLine]) -> list[Round]:
+    return [Round(line.table, line.reference, line.counts_at, line.sequence, line.stream) for line in found]
+
+
+def test_the_last_rounds_of_the_floor_are_the_newest_of_every_table(evening: House) -> None:
+    assert lines(floor.last_rounds()) == on_record()
+    # The lone table's came in the order they were dealt, after all others: of the last few two are its own.
+    assert [line.reference for line in floor.last_rounds(limit=2)] == ["V-2", "V-12"]
+    assert [line.reference for line in floor.last_rounds(limit=4)] == ["V-2", "V-12", "T-2", "T-1"]
+
+
+@pytest.mark.parametrize("table", [LINKED, NEIGHBOUR, TWIN, ALONE])
+def test_the_rounds_of_a_table_go_on_where_a_page_ended(table: str, evening: House) -> None:
+    expected = on_record(table)
+    assert lines(floor.rounds_of_table(table, before=LAST)) == expected
+    for place, ended in enumerate(expected):
+        assert lines(floor.rounds_of_table(table, before=ended.key)) == expected[place + 1 :]
+        assert lines(floor.rounds_of_table(table, before=LAST, limit=place + 1)) == expected[: place + 1]
+
+
+def test_a_rounds_neighbours_are_those_of_its_table(evening: House) -> None:
+    for table in (LINKED, NEIGHBOUR, TWIN, ALONE):
+        expected = [None, *reversed(on_record(table)), None]
+        for earlier, round, later in zip(expected, expected[1:], expected[2:], strict=False):
+            assert round is not None
+            found = floor.neighbours(House.stream(round.stream), round.sequence)
+            assert found.previous == (earlier and earlier[:2]), round
+            assert found.following == (later and later[:2]), round
+
+
+def test_rounds_are_found_by_how_they_end_at_the_tables_that_are_asked(
+    evening: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ending(tail: str, *tables: str) -> list[tuple[str, str]]:
+        return [each[:2] for each in on_record(*tables) if each.reference.lower().endswith(tail.lower())]
+
+    every = [LINKED, NEIGHBOUR, TWIN, ALONE]
+    for tail in ("2", "-1", "12", "A-2", "a-12", "nothing"):
+        assert set(floor.rounds_ending(tail, tables=every, limit=20)) == set(ending(tail, *every))
+        assert floor.rounds_ending(tail, tables=[ALONE], limit=20) == ending(tail, ALONE)
+        assert floor.rounds_ending(tail, tables=[LINKED], limit=1) == ending(tail, LINKED)[:1]
+    assert floor.rounds_ending("12", tables=every, limit=20) == ending("12", *every), "no two of these at one moment"
+    assert floor.rounds_ending("12", tables=every, limit=2) == ending("12", *every)[:2]
+    monkeypatch.setattr(floor, "LOOKED_THROUGH", 2)
+    assert floor.rounds_ending("-1", tables=[LINKED], limit=9) == [(LINKED, "A-1")]
+    assert floor.rounds_ending("A-12", tables=[LINKED], limit=9) == [], "the oldest of its table"
+    assert floor.rounds_ending("A-2", tables=[LINKED], limit=9) == [], "dealt with A-3, and before it on the stream"
+
+
+def test_a_table_shows_its_last_round_and_what_counts_on_the_day(evening: House) -> None:
+    evening.play(message("H-1", seat(1, "3s 3s"), table=ALONE), message("H-2", seat(1, "3s 3s"), table=ALONE))
+    evening.play(message("H-3", seat(1, "3s 3s", progressive=100)))
+    evening.act("round.void", f"{ALONE}/H-1")
+    counted = [each for each in on_record() if each.reference != "H-1"]
+    shown = {each.code: each for each in floor.tables_now(DAY, BEGAN)}
+    for table in (LINKED, NEIGHBOUR, TWIN, ALONE):
+        own = [each for each in counted if each.table == table]
+        assert shown[table].rounds_today == len(own) + (table == ALONE)
+        assert shown[table].last_at == max(each.counts_at for each in on_record() if each.table == table)
+    assert {code: each.held for code, each in shown.items()} == {LINKED: 1, NEIGHBOUR: 0, TWIN: 0, ALONE: 1}
+    assert floor.tables_now(DAY - timedelta(days=1), BEGAN - timedelta(days=1))[0].rounds_today == 0
+
+
+def test_a_voided_round_and_a_misdated_one_say_so_in_their_line(evening: House) -> None:
+    evening.play(message("V-3", table=ALONE, dealt_at="2027-11-27T21:14:05-05:00"))
+    evening.act("round.void", f"{LINKED}/A-3")
+    shown: dict[str, Any] = {line.reference: line for line in floor.last_rounds()}
+    assert {reference for reference, line in shown.items() if line.outcome == "void"} == {"A-3"}
+    assert {reference for reference, line in shown.items() if line.reported_at} == {"V-3"}
+    assert shown["V-3"].reported_at.startswith("2027-11-2")
+
+
+def test_a_rounds_payouts_are_named_by_seat_and_wager_and_its_envy_by_its_place(evening: House) -> None:
+    for each in on_record():
+        stream_id = House.stream(each.stream)
+        expected: dict[tuple[int, str, int], str] = {}
+        for line, number, kind, wager in rows(
+            "SELECT line, seat, kind, wager FROM tables_payout WHERE stream_id = %s AND sequence = %s ORDER BY line",
+            stream_id, each.sequence,
+        ):  # fmt: skip
+            of = "envy" if kind == "envy" else wager
+            place = sum(1 for other in expected if other[:2] == (number, "envy")) if kind == "envy" else 0
+            expected[number, of, place] = f"{each.stream}-{each.sequence}-{line}"
+        found = floor.payout_ids(stream_id, each.stream, each.sequence)
+        assert {key: str(name) for key, name in found.items()} == expected
+        assert len(expected) > 2 or each.reference not in {"a-2", "B-12", "T-2"}
