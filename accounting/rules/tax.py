@@ -154,26 +154,44 @@ def shared(cents: int, shares: Sequence[int]) -> tuple[int, ...]:
     return tuple(parts)
 
 
-def forms(terms: TaxTerms, *, wager_cents: int, paid_cents: int, payees: Sequence[Payee]) -> tuple[Form, ...]:
-    """The forms of a reported transaction, one for each who shares in it (Form 5754, R112); none where nothing is reported.
+def forms_of_line(
+    terms: TaxTerms, *, wager_cents: int, won: Sequence[Won], place: int, payees: Sequence[Payee]
+) -> tuple[Form, ...]:
+    """The part of one paid line in the forms of its wager's transaction, one for each who shares in the line.
 
-    The whole win is what the tests look at; the wager and what is withheld by the regular rule are shared as the win is.
-    Backup withholding is of those alone whose number is not known. Raises TaxRefused unless the shares total the win.
+    Every line is paid by itself: the wager and what is withheld are shared over the lines as the win is, largest remainder
+    first, so that the lines total the transaction. None where nothing is reported. Raises TaxRefused as `forms` does.
     """
-    if sum(payee.share_cents for payee in payees) != paid_cents or any(payee.share_cents < 1 for payee in payees):
-        raise TaxRefused("payees", f"shares of at least a cent that total {paid_cents} cents")
-    whole = determine(terms, wager_cents=wager_cents, paid_cents=paid_cents, has_number=True)
+    (lines,) = [lines for lines in transactions(terms, won) if won[place] in lines]
+    paid = [line.paid_cents for line in lines]
+    whole = determine(terms, wager_cents=wager_cents, paid_cents=sum(paid), has_number=True)
+    line = lines.index(won[place])
+    if sum(payee.share_cents for payee in payees) != paid[line] or any(payee.share_cents < 1 for payee in payees):
+        raise TaxRefused("payees", f"shares of at least a cent that total {paid[line]} cents")
     if not whole.reported:
         return ()
     shares = [payee.share_cents for payee in payees]
-    wagers = shared(wager_cents, shares)
-    winnings = [share - wager if terms.deduct_wager else share for share, wager in zip(shares, wagers, strict=True)]
-    regular = shared(whole.withheld_cents, shares)
+    return _split(
+        terms, whole, payees, shared(shared(wager_cents, paid)[line], shares),
+        shared(shared(whole.withheld_cents, paid)[line], shares),
+    )  # fmt: skip
+
+
+def forms(terms: TaxTerms, *, wager_cents: int, paid_cents: int, payees: Sequence[Payee]) -> tuple[Form, ...]:
+    """The forms of a transaction of one line, as `forms_of_line` has them (Form 5754, R112)."""
+    return forms_of_line(terms, wager_cents=wager_cents, won=(Won("win", paid_cents),), place=0, payees=payees)
+
+
+def _split(
+    terms: TaxTerms, whole: Determined, payees: Sequence[Payee], wagers: Sequence[int], regular: Sequence[int]
+) -> tuple[Form, ...]:
+    """A form for each payee. Backup withholding is of those alone whose number is not known."""
     made = []
-    for payee, wager, won, withheld in zip(payees, wagers, winnings, regular, strict=True):
+    for payee, wager, withheld in zip(payees, wagers, regular, strict=True):
+        won = payee.share_cents - wager if terms.deduct_wager else payee.share_cents
         form = Form(payee.name, payee.share_cents, wager, won, whole.withholding, withheld)
         if whole.withholding == NOTHING and not payee.has_number:
-            form = replace(form, withholding=BACKUP, withheld_cents=_part(won, terms.backup_ppm))
+            form = replace(form, withholding=BACKUP, withheld_cents=_part(max(won, 0), terms.backup_ppm))
         made.append(form)
     return tuple(made)
 

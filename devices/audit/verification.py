@@ -26,6 +26,7 @@ from devices.audit.inbox_check import verify_inbox
 from devices.audit.projections import Shown, compare_shown, compare_the_rest, shown
 from devices.audit.replay import Range, Replayed, State, Sums, replay_range
 from devices.audit.side_by_side import InThisProcess, Jobs, in_processes
+from devices.audit.slips import verify_slips
 from jackpot.queries import meters_shown
 from tables.queries.record import rows_beyond
 from tables.services import terms
@@ -80,9 +81,10 @@ def verify(
 
 
 def verify_the_rest() -> Counts:
-    """What belongs to no stream: the inbox, editions, the chart of accounts, the property, the audit trail."""
+    """What belongs to no stream: the inbox, editions, the chart of accounts, the property, the audit trail, slips."""
     counts = verify_inbox()
     compare_the_rest()
+    counts.slips = verify_slips()
     return counts
 
 

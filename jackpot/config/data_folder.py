@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 class DataFolder:
-    """Paths below JACKPOT_DATA (default `.jackpot` beside manage.py), and the two small files that are made on demand."""
+    """Paths below JACKPOT_DATA (default `.jackpot` beside manage.py), and the small files that are made on demand."""
 
     def __init__(self, path: str | Path | None = None) -> None:
         self.path = Path(path or os.environ.get("JACKPOT_DATA") or ROOT / ".jackpot").expanduser().absolute()
@@ -29,14 +29,26 @@ class DataFolder:
 
     def secret_key(self) -> str:
         """The key that signs sessions: made once, kept beside the data it protects."""
-        file = self.path / "secret_key"
+        return self._made_once("secret_key", 48)
+
+    def patron_key(self) -> str:
+        """The key that seals who won: 32 bytes in URL-safe base64, made once, readable by its owner alone.
+
+        It stands beside the database, not in it: whoever has the one without the other reads nothing.
+        """
+        key = self._made_once("patron_key", 32)
+        (self.path / "patron_key").chmod(0o600)
+        return key
+
+    def _made_once(self, name: str, size: int) -> str:
+        file = self.path / name
         try:
             return file.read_text().strip()
         except FileNotFoundError:
             pass
         self.create()
-        key = secrets.token_urlsafe(48)
-        draft = file.with_name(f"secret_key.{os.getpid()}")
+        key = secrets.token_urlsafe(size)
+        draft = file.with_name(f"{name}.{os.getpid()}")
         write_private(draft, key)
         try:
             os.link(draft, file)  # atomic: of two first starts one wins and both read the same key

@@ -37,6 +37,7 @@ PAGES: dict[str, set[str | None]] = {
     "/accounting/tables/2026-11-27/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/2026-11-27/accounts/cage/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/payouts/total": HOUSE,
+    "/slips/": HOUSE - {ADMINISTRATOR},
     "/jackpots/hits": HOUSE,
     "/jackpots/series": HOUSE,
     "/jackpots/ms-mg01/hits": HOUSE,

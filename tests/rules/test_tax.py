@@ -201,3 +201,27 @@ def test_two_editions_do_not_count_from_one_day() -> None:
     row = {name: getattr(IN_2026, name) for name in IN_2026.__slots__}
     with pytest.raises(TaxRefused, match="counts_from"):
         tax.editions_of({"editions": [row, row]})
+
+
+def test_lines_of_one_transaction_that_are_paid_one_by_one_total_it() -> None:
+    won = (Won("jackpot", 480_000), Won("envy", 30_001))
+    lines = [
+        tax.forms_of_line(IN_2026, wager_cents=100, won=won, place=place, payees=[Payee("A", line.paid_cents, True)])
+        for place, line in enumerate(won)
+    ]
+    whole = tax.determine(IN_2026, wager_cents=100, paid_cents=510_001, has_number=True)
+    assert sum(form.withheld_cents for (form,) in lines) == whole.withheld_cents == 122_376
+    assert sum(form.winnings_cents for (form,) in lines) == whole.winnings_cents
+    alone = tax.forms_of_line(
+        replace(IN_2026, one_transaction=False), wager_cents=100, won=won, place=1, payees=[Payee("A", 30_001, True)]
+    )
+    assert alone == ()
+
+
+def test_two_equal_lines_are_told_apart() -> None:
+    won = (Won("envy of 2", 150_000), Won("envy of 5", 150_000))
+    forms = [
+        tax.forms_of_line(IN_2026, wager_cents=101, won=won, place=place, payees=[Payee("A", 150_000, True)])
+        for place in (0, 1)
+    ]
+    assert [form.wager_cents for (form,) in forms] == [51, 50]
