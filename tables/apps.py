@@ -9,3 +9,10 @@ class TablesConfig(AppConfig):
     name = "tables"
     label = "tables"
     verbose_name = "Tables"
+
+    def ready(self) -> None:
+        """Tell slips how the amount of a payout is found."""
+        from accounting.slips.payables import PAYABLES
+        from tables.services import slips
+
+        PAYABLES.read = lambda subject: slips.payable(subject).cents

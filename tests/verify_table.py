@@ -13,14 +13,15 @@ HEAD = """# What `manage.py verify` finds
 
 Each of these was changed, added or removed with every guard of the database switched off, alone, in a house that had played; the
 second column is how `verify` names it, with the house's own numbers left out. The page is written by
-`python3 -m tests.verify_table` from the tests that try them all, `test_verify.py`, `test_past_acts.py` and `test_readings.py` in
-`tests/services`.
+`python3 -m tests.verify_table` from the tests that try them all, `test_verify.py`, `test_past_acts.py`, `test_readings.py` and
+`test_slips.py` in `tests/services`.
 
 What is on record is an event with its cause and its result, chained by hash. `verify` takes every event in its order, decides it
 again by the rules of its own edition, and compares the result byte for byte, then every row that follows from it; at the end what
 the tables of the database show of terms, states, meters and totals, the inbox, the paytable editions, the chart of accounts, the
-property and the audit trail. What waits or is held has no place in a chain yet: there a change is found where one of two records
-of the same fact was changed (message and reference; hold and seal), not where both were made anew alike.
+property, the audit trail, and slips against their payouts and the trail. What waits or is held has no place in a chain yet:
+there a change is found where one of two records of the same fact was changed (message and reference; hold and seal), not
+where both were made anew alike.
 
 | changed past the triggers | found as |
 |---|---|
@@ -32,11 +33,13 @@ def page() -> str:
     from tests.services.closed_tampering import TAMPERING_OF_DAYS
     from tests.services.locked_tampering import TAMPERING_WITH_LOCKS
     from tests.services.tampering import BETWEEN_LINKS, TAMPERING, TAMPERING_OF_ACTS
+    from tests.services.tampering_of_slips import TAMPERING_OF_SLIPS
 
     rows = []
-    for what, (_, named) in (
-        TAMPERING | TAMPERING_OF_ACTS | BETWEEN_LINKS | TAMPERING_WITH_LOCKS | TAMPERING_OF_DAYS
-    ).items():
+    every = (
+        TAMPERING | TAMPERING_OF_ACTS | BETWEEN_LINKS | TAMPERING_WITH_LOCKS | TAMPERING_OF_DAYS | TAMPERING_OF_SLIPS
+    )
+    for what, (_, named) in every.items():
         for place in ("$held", "$waiting", "$first", "$reading"):
             named = named.replace(place, "…")
         rows.append(f"| {what} | `{named.strip(' :').replace('|', ' ')}` |")

@@ -225,6 +225,17 @@ def tiers_in_force() -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+def tiers_of(act: str) -> list[Tier]:
+    """The tiers of one act as the house has published them last, else as it declares them."""
+    rows = tiers_in_force()[act]
+    return [Tier(from_cents=row["from_cents"], role=row["role"], count=row["count"]) for row in rows]
+
+
+def agreed_as(proposal_id: int, name: str) -> str | None:
+    """As which role somebody agreed to a proposal; None where they did not."""
+    return Approval.objects.filter(proposal=proposal_id, by=name).values_list("role", flat=True).first()
+
+
 def act_shown(act: Act, tiers: list[dict[str, Any]], person: Person) -> dict[str, Any]:
     """An act in the form of CONTRACT §7, for this person."""
     return {

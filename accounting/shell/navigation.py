@@ -36,6 +36,10 @@ SECTIONS = (
     Section("hits", "Hits", "h", "clock", "hits", "Awards on their way to be paid: whose turn it is", HOUSE),
     Section("payouts", "Payouts", "p", "cash", "payout-search", "What was paid, and how each sum was reached", HOUSE),
     Section(
+        "slips", "Slips", "l", "printer", "slips", "Hand pays: slips by number, their prints, tax forms",
+        HOUSE - {ADMINISTRATOR},
+    ),
+    Section(
         "accounting", "Accounting", "a", "report-money", "accounting",
         "Balances by gaming day, liabilities against meters", frozenset({ACCOUNTING, CONTROLLER, AUDITOR}),
     ),

@@ -59,6 +59,7 @@ class Counts:
     locks: int = 0
     messages: int = 0
     accounts: int = 0
+    slips: int = 0
 
     def add(self, other: "Counts") -> None:
         """Count what another part looked at."""

@@ -28,6 +28,7 @@ from devices.audit.projections import Shown, compare_shown, compare_the_rest, sh
 from devices.audit.readings import compare_readings
 from devices.audit.replay import Range, Replayed, State, Sums, replay_range
 from devices.audit.side_by_side import InThisProcess, Jobs, in_processes
+from devices.audit.slips import verify_slips
 from jackpot.queries import meters_shown
 from tables.queries.record import rows_beyond
 from tables.services import terms
@@ -82,12 +83,13 @@ def verify(
 
 
 def verify_the_rest() -> Counts:
-    """What belongs to no stream: the inbox, editions, the chart of accounts, the property, the audit trail, closed
-    days, readings of meters."""
+    """What belongs to no stream: the inbox, editions, the chart of accounts, the property, the audit trail, closed days,
+    readings of meters, slips."""
     counts = verify_inbox()
     compare_the_rest()
     compare_closed_days()
     compare_readings()
+    counts.slips = verify_slips()
     return counts
 
 

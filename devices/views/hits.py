@@ -16,6 +16,7 @@ from accounting.rules import parameters
 from accounting.rules.roles import ROLES, in_order
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import money
+from accounting.slips.queries import slip_of
 from jackpot import hit_queries
 from tables.queries.ends import envy_owed
 from tables.queries.payouts import payout_id
@@ -124,6 +125,7 @@ def hit(request: HttpRequest, name: str) -> HttpResponse:
         "round_is_void": precedent.round.outcome == VOID,
         "round_subject": "/".join(precedent.key),
         "envy": _envy(precedent, name),
+        "slip": slip_of(name),
         "next": _waiting(found, turns, roles_of(request), now) if found["state"] in NEXT else None,
         "reject": _who("hit.reject", turns["hit.reject"]["asks"]),
         "reject_agree": ", ".join(_more(tier) for tier in turns["hit.reject"]["tiers"] if tier["count"]),

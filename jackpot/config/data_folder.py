@@ -39,6 +39,13 @@ class DataFolder:
         """
         return self._made_once("signing_key", lambda: secrets.token_bytes(32).hex())
 
+    def patron_key(self) -> str:
+        """The key that seals who won: 32 bytes in URL-safe base64, made once, readable by its owner alone.
+
+        It stands beside the database, not in it: whoever has the one without the other reads nothing.
+        """
+        return self._made_once("patron_key", lambda: secrets.token_urlsafe(32))
+
     def _made_once(self, name: str, make: Callable[[], str]) -> str:
         file = self.path / name
         try:

@@ -23,6 +23,8 @@ DEMO = os.environ.get("JACKPOT_DEMO") == "1"  # demo keys and demo people are ho
 HTTPS = os.environ.get("JACKPOT_HTTPS") == "1"  # a proxy in front speaks TLS and sets X-Forwarded-Proto
 SECRET_KEY = os.environ.get("JACKPOT_SECRET_KEY") or DATA.secret_key()
 SIGNING_KEY = os.environ.get("JACKPOT_SIGNING_KEY") or DATA.signing_key()  # of closed gaming days
+# Who won is sealed with it. Several machines share one: where the database is elsewhere, nobody makes up a key of their own.
+PATRON_KEY = os.environ.get("JACKPOT_PATRON_KEY") or ("" if os.environ.get("DATABASE_URL") else DATA.patron_key())
 NAMES = [*filter(None, os.environ.get("JACKPOT_HOSTS", "").split(","))]  # the first is the one that people are sent to
 ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *NAMES]
 CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if HTTPS else []
@@ -40,6 +42,7 @@ INSTALLED_APPS = [
     "accounting",
     "accounting.office",
     "accounting.people",
+    "accounting.slips",
     "accounting.shell",
     "jackpot",
     "jackpot.config.database_roles",

@@ -8,7 +8,7 @@ from django.urls.resolvers import URLPattern, URLResolver
 from django.utils.module_loading import import_string
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-APPS = ("devices", "tables", "jackpot", "accounting", "accounting.office", "accounting.people")
+APPS = ("devices", "tables", "jackpot", "accounting", "accounting.office", "accounting.people", "accounting.slips")
 
 
 def _of(module: str) -> list[URLPattern | URLResolver]:

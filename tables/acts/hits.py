@@ -4,20 +4,18 @@ A hit is looked into by the pit, approved by a manager, a large one by two, and 
 cage pays from the cage and only the pit from a table's chips. A rejection moves the meter: the books agree to it.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
-from accounting.rules.roles import CAGE, CONTROLLER, MANAGER, SUPERVISOR
+from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
+from accounting.rules.roles import CAGE, CONTROLLER, MANAGER
 from accounting.shell.templatetags.pages import money, words
 from jackpot.acts.asked import act_asked, performing
 from jackpot.queries import hit_state
 from jackpot.rules import hits
 from jackpot.rules.hits import APPROVED, CHECKS, DETECTED, OWED, VERIFIED
+from tables.acts.slips import PIT, handed_over, may_be_paid, payer, taken_back
 from tables.rules import payouts
 from tables.services import past
-
-PIT = frozenset({SUPERVISOR, MANAGER})
 
 
 def _in(*states: str) -> Callable[[str], bool]:
@@ -34,15 +32,32 @@ def _version(act: str) -> Callable[[str], str | None]:
     return version
 
 
-def payer(payload: Mapping[str, Any]) -> frozenset[str]:
-    """Who hands money over: the cage its own, the pit the table's chips."""
-    return frozenset({CAGE}) if payload["method"] == "cage" else PIT
-
-
 def foresee(asked: Asked) -> Foreseen:
     """What becomes of the hit, of what hangs on it, of the meters, and what is booked."""
     found = past.foresee(act_asked(asked), at=asked.at)
     return Foreseen(tuple(rows(found)), _not_checked(asked))
+
+
+def _foresee_payment(asked: Asked) -> Foreseen:
+    """As `foresee`; what must be signed for is paid on a slip that was."""
+    found = foresee(asked)
+    may_be_paid(asked)
+    return found
+
+
+def _pay(asked: Asked) -> Performed:
+    """The payment as one event, and the slip of it, in one commit."""
+    may_be_paid(asked)
+    performed = performing(past.perform)(asked)
+    handed_over(asked, performed)
+    return performed
+
+
+def reject(asked: Asked) -> Performed:
+    """What is taken back as one event, and its slips void, in one commit."""
+    performed = performing(past.perform)(asked)
+    taken_back(asked)
+    return performed
 
 
 def _not_checked(asked: Asked) -> str:
@@ -126,8 +141,8 @@ HIT_ACTS: tuple[Act, ...] = (
         asks=payer,
         worth=_worth("hit.pay"),
         version=_version("hit.pay"),
-        foresee=foresee,
-        perform=performing(past.perform),
+        foresee=_foresee_payment,
+        perform=_pay,
         possible=_in(APPROVED),
     ),
     Act(
@@ -138,7 +153,7 @@ HIT_ACTS: tuple[Act, ...] = (
         worth=_worth("hit.reject"),
         version=_version("hit.reject"),
         foresee=foresee,
-        perform=performing(past.perform),
+        perform=reject,
         possible=_in(DETECTED, VERIFIED, APPROVED),
     ),
     Act(
@@ -148,8 +163,8 @@ HIT_ACTS: tuple[Act, ...] = (
         asks=payer,
         worth=_worth("payout.pay"),
         version=_version("payout.pay"),
-        foresee=foresee,
-        perform=performing(past.perform),
+        foresee=_foresee_payment,
+        perform=_pay,
         possible=_envy_is_owed,
     ),
 )

@@ -4,12 +4,13 @@ import json
 from hashlib import sha256
 from typing import Any
 
-from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
+from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
 from accounting.rules.roles import MANAGER, SUPERVISOR
 from accounting.shell.templatetags.pages import money
 from jackpot.acts.asked import act_asked, performing
 from jackpot.rules.hits import PAID
 from tables.acts.hits import rows
+from tables.acts.slips import taken_back
 from tables.rules import differences, round_acts
 from tables.rules.house import SETTLED
 from tables.rules.precedents import VOID_ROUND
@@ -48,6 +49,15 @@ def _foresee_void(asked: Asked) -> Foreseen:
         f"{envy.name} ({money(envy.cents)})" for hit in found.precedent.hits for envy in hit.envy if envy.state == PAID
     ]
     return Foreseen(tuple(rows(found)), f"Paid envy stands: {', '.join(stands)}." if stands else "")
+
+
+def _void(asked: Asked) -> Performed:
+    """The void as one event, and the slips of its hits and envy void as well, in one commit."""
+    was_held = _is_held(asked.subject)
+    performed = performing(acts.perform)(asked)
+    if not was_held:
+        taken_back(asked)
+    return performed
 
 
 def _is_held(subject: str) -> bool:
@@ -123,7 +133,7 @@ ROUND_ACTS: tuple[Act, ...] = (
         approves=(Tier(0, MANAGER, 1),),
         version=_version_to_void,
         foresee=_foresee_void,
-        perform=performing(acts.perform),
+        perform=_void,
         possible=_can_be_voided,
     ),
 )

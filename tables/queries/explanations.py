@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from accounting.queries import contributed, event_shown, transfers_of
+from accounting.slips.queries import signatures
 from accounting.statements import execute
 from jackpot.queries import edition_of, hit_and_the_one_before, link_definition
 from jackpot.rules.meter import MILLION
@@ -88,7 +89,7 @@ def explanation(shown: dict[str, Any], message: dict[str, Any]) -> dict[str, Any
         },
         "ledger": transfers_of(payout.stream_id, payout.sequence),
         "proof": event_shown(payout.stream_id, payout.sequence),
-        "signatures": [],
+        "signatures": signatures(shown["slip"]),
     }
 
 

@@ -15,6 +15,7 @@ from psycopg.errors import QueryCanceled
 from accounting.queries import the_property
 from accounting.rules.gaming_day import began
 from accounting.rules.parameters import BadParameter, Parameters
+from accounting.slips.queries import numbers_of, place_of_slip
 from accounting.statements import Row, execute
 from tables.models import Payout
 
@@ -68,6 +69,8 @@ NAME = f"""
     LEFT JOIN jackpot_link link ON link.id = level.link_id
     ORDER BY payout.place
 """
+SLIPPED = ("level", "envy")
+"""The kinds of payouts that slips are made for; the table pays the others with the round."""
 NAMED = (0, 1, 2, 3, 4, 5, 7)  # the columns of FIND that NAME takes
 
 
@@ -191,10 +194,11 @@ def _named(rows: list[Row]) -> list[dict[str, Any]]:
         return []
     columns = list(zip(*rows, strict=True))
     names = execute(NAME, [list(columns[number]) for number in NAMED])
-    return [_shown(row, name) for row, name in zip(rows, names, strict=True)]
+    slips = numbers_of([row[:3] for row in rows if row[7] in SLIPPED])
+    return [_shown(row, name, slips.get(row[:3])) for row, name in zip(rows, names, strict=True)]
 
 
-def _shown(row: Row, name: Row) -> dict[str, Any]:
+def _shown(row: Row, name: Row, slip: str | None) -> dict[str, Any]:
     _, sequence, line, _, _, seat, hand, kind, cents, dealt_at, counts_at, gaming_date = row
     stream, reference, table, link, level, state = name
     return {
@@ -208,7 +212,7 @@ def _shown(row: Row, name: Row) -> dict[str, Any]:
         "kind": kind,
         "cents": cents,
         "state": state,
-        "slip": None,
+        "slip": slip,
         "dealt_at": dealt_at.isoformat(),
         "counts_at": counts_at.isoformat(),
         "gaming_date": gaming_date.isoformat(),
@@ -264,6 +268,14 @@ def _seat(given: Parameters, name: str) -> Clause:
 
 def _kind(given: Parameters, name: str) -> Clause:
     return "payout.kind = %s", (given.choice(name, Payout.Kind.values),)
+
+
+def _slip(given: Parameters, name: str) -> Clause:
+    """The payout that a slip is for, by its number; what is no number of a slip matches nothing."""
+    place = place_of_slip(given.text(name) or "")
+    if place is None:
+        return "false", ()
+    return "payout.stream_id = %s AND payout.sequence = %s AND payout.line = %s", place
 
 
 # Said first, for the index of what is owed by a level or for envy, or of the rounds that were voided.
@@ -333,8 +345,7 @@ FILTERS: dict[str, Callable[[Parameters, str], Clause | None]] = {
     "seat": _seat,
     "min_cents": _whole("payout.cents >= %s"),
     "max_cents": _whole("payout.cents <= %s"),
-    # No slip has been issued yet: a slip number matches nothing.
-    "slip": _text("%s::text IS NULL"),
+    "slip": _slip,
     "state": _state,
     "sort": _none,
     "cursor": _none,

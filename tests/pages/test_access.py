@@ -41,6 +41,7 @@ PAGES: dict[str, set[str | None]] = {
     "/accounting/days/2026-11-27/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/days/2026-11-27/readings/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/payouts/total": HOUSE,
+    "/slips/": HOUSE - {ADMINISTRATOR},
     "/jackpots/hits": HOUSE,
     "/jackpots/series": HOUSE,
     "/jackpots/ms-mg01/hits": HOUSE,

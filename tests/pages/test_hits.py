@@ -42,15 +42,21 @@ def test_the_queue_says_whose_turn_it_is(house: House, signed_in: SignedIn) -> N
 @pytest.mark.parametrize(
     ("role", "acts"),
     [
-        (SUPERVISOR, {("hit.verify", FIRST), ("payout.pay", f"{LINKED}/R-1/1/3"), ("round.void", f"{LINKED}/R-1")}),
+        (
+            SUPERVISOR,
+            {
+                ("hit.verify", FIRST), ("payout.pay", f"{LINKED}/R-1/1/3"), ("slip.issue", f"{LINKED}/R-1/1/3"),
+                ("round.void", f"{LINKED}/R-1"),
+            },
+        ),
         (
             MANAGER,
             {
                 ("hit.verify", FIRST), ("hit.reject", FIRST), ("payout.pay", f"{LINKED}/R-1/1/3"),
-                ("round.void", f"{LINKED}/R-1"),
+                ("slip.issue", f"{LINKED}/R-1/1/3"), ("round.void", f"{LINKED}/R-1"),
             },
         ),
-        (CAGE, {("payout.pay", f"{LINKED}/R-1/1/3")}),
+        (CAGE, {("payout.pay", f"{LINKED}/R-1/1/3"), ("slip.issue", f"{LINKED}/R-1/1/3")}),
         (ACCOUNTING, set()),
     ],
 )  # fmt: skip

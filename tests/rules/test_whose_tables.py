@@ -12,6 +12,7 @@ BENEATH = {
     "accounting": 0,
     "office": 1,
     "people": 1,
+    "slips": 1,
     "jackpot": 2,
     "tables": 3,
     "devices": 4,

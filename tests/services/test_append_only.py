@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.services.attempts.office import decided
+from tests.services.attempts.slips import slipped
 from tests.services.house import (
     ALONE,
     TWIN,
@@ -42,6 +43,12 @@ APPEND_ONLY = (
     "office_proposal",
     "office_tier",
     "office_tieredition",
+    "slips_particulars",
+    "slips_slip",
+    "slips_slippayment",
+    "slips_slipprint",
+    "slips_slipvoid",
+    "slips_taxform",
     "tables_envyend",
     "tables_hold",
     "tables_locksetaside",
@@ -67,6 +74,7 @@ def played(house: House) -> House:
     house.act("payout.pay", "MS-101/R-1/1/3", method="cage")
     house.act("round.void", f"{TWIN}/R-2")
     decided(house)
+    slipped(house)
     run("SET CONSTRAINTS ALL IMMEDIATE")  # pending checks would refuse a TRUNCATE or ALTER before our trigger does
     return house
 

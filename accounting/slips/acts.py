@@ -1,0 +1,51 @@
+"""What people decide about slips that were issued, declared to the office; how one is issued is the tables' to say."""
+
+from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
+from accounting.rules.acts import ActRefused, Shape
+from accounting.rules.roles import CAGE, MANAGER, SUPERVISOR
+from accounting.shell.templatetags.pages import money
+from accounting.slips import queries
+from accounting.slips.rules.register import PAID, VOID, slip_name, slip_number
+from accounting.slips.services import slips
+
+
+def _version(name: str) -> str | None:
+    """The state of a slip; None where there is none, or where it is named without its zeros."""
+    slip = queries.slip_named(name)
+    return None if slip is None or slip_name(slip.number) != name else queries.row(slip)["state"]
+
+
+def _foresee(asked: Asked) -> Foreseen:
+    """The slip void under its number; where it was paid, one that takes its place."""
+    slip = queries.slip_named(asked.subject)
+    if slip is None:
+        raise ActRefused("unknown_subject", detail=f"there is no slip {asked.subject}")
+    shown = queries.row(slip)
+    if shown["state"] == VOID:
+        raise ActRefused("wrong_state", detail=f"slip {shown['slip']} is void")
+    rows = [Change(f"Slip {shown['slip']}, {money(shown['cents'])}", shown["state"], VOID)]
+    if shown["state"] == PAID:
+        rows.append(Change("Replaced by", "", "the next number, paid"))
+    return Foreseen(tuple(rows), "It keeps its number and stays in the register.")
+
+
+def _perform(asked: Asked) -> Performed:
+    replaced = slips.void(
+        slip_number(asked.subject) or 0, reason=asked.reason, by=asked.proposed_by, approved_by=asked.approved_by,
+        at=asked.at,
+    )  # fmt: skip
+    return Performed(detail="" if replaced is None else f"replaced by slip {slip_name(replaced.number)}")
+
+
+ACTS: tuple[Act, ...] = (
+    Act(
+        shape=Shape("slip.void", "slip"),
+        title="Void a slip",
+        proposes=frozenset({CAGE, SUPERVISOR, MANAGER}),
+        approves=(Tier(0, MANAGER, 1),),
+        version=_version,
+        foresee=_foresee,
+        perform=_perform,
+        possible=lambda name: _version(name) not in (None, VOID),
+    ),
+)

@@ -1,0 +1,175 @@
+"""Slips over HTTP: the register as JSON and CSV, one slip, its prints."""
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from typing import Any
+
+from django.http import HttpResponse, HttpResponseBase
+from django.urls import path
+from django.utils import timezone
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.renderers import BaseRenderer, JSONRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounting.office.api.requests import Refused, somebody
+from accounting.office.callers import person_of
+from accounting.office.refusals import NotYours
+from accounting.rules import parameters
+from accounting.shell.navigation import may_use
+from accounting.slips import queries
+from accounting.slips.rules.register import PRINTS, STATES, slip_name
+from accounting.slips.services import printing
+
+COLUMNS = (
+    "slip", "state", "kind", "subject", "table", "link", "seat", "hand", "cents", "method", "form", "gaming_date",
+    "issued_at", "prepared_by", "paid_at", "paid_by", "void_at", "void_by", "void_agreed_by", "void_reason", "replaces",
+    "replaced_by", "override", "complete",
+)  # fmt: skip
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+class SlipRow(serializers.Serializer[Any]):
+    """A slip on one line of the register; whole cents."""
+
+    slip = serializers.CharField()
+    state = serializers.ChoiceField(choices=STATES)
+    kind = serializers.CharField()
+    subject = serializers.CharField(help_text="the hit or envy payout that it is for")
+    table = serializers.CharField()
+    link = serializers.CharField()
+    seat = serializers.IntegerField()
+    hand = serializers.CharField()
+    cents = serializers.IntegerField()
+    method = serializers.CharField()
+    form = serializers.CharField()
+    gaming_date = serializers.DateField()
+    issued_at = serializers.DateTimeField()
+    prepared_by = serializers.CharField()
+    paid_at = serializers.DateTimeField(allow_null=True)
+    paid_by = serializers.CharField(allow_null=True)
+    void_at = serializers.DateTimeField(allow_null=True)
+    void_by = serializers.CharField(allow_null=True)
+    void_reason = serializers.CharField(allow_null=True)
+    void_agreed_by = serializers.CharField(allow_null=True)
+    replaces = serializers.CharField(allow_null=True)
+    replaced_by = serializers.CharField(allow_null=True)
+    override = serializers.CharField()
+    complete = serializers.BooleanField()
+
+
+class SlipPage(serializers.Serializer[Any]):
+    """Slips, the highest number first."""
+
+    items = SlipRow(many=True)
+    next = serializers.CharField(allow_null=True)
+
+
+class Csv(BaseRenderer):
+    """Says that the register comes as CSV too; the rows are written by the view itself."""
+
+    media_type = "text/csv"
+    format = "csv"
+    charset = "utf-8"
+
+    def render(self, data: Any, media_type: str | None = None, context: Any = None) -> bytes:
+        """Only an error comes here, and an error is JSON whatever was asked for."""
+        return bytes(JSONRenderer().render(data))
+
+
+def csv_rows(found: Iterator[dict[str, Any]]) -> str:
+    """One header row, then the slips with dollars beside cents; no text that a spreadsheet would run as a formula."""
+    text = StringIO()
+    writer = csv.writer(text)
+    writer.writerow((*COLUMNS, "dollars"))
+    for row in found:
+        cells = [row[name] for name in COLUMNS]
+        writer.writerow([*map(_cell, cells), f"{row['cents'] // 100}.{row['cents'] % 100:02d}"])
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+
+
+def _may_read(request: Request) -> None:
+    """Slips are for the people whose pages they are; a device has nothing to do with them. NotYours as 403."""
+    if not may_use("slips", person_of(request).roles):
+        raise Refused(403, NotYours.code, "slips are not for this role")
+
+
+class Slips(APIView):
+    """The register of slips."""
+
+    renderer_classes = [JSONRenderer, Csv]
+    content_negotiation_class = DefaultContentNegotiation
+
+    @extend_schema(
+        parameters=[OpenApiParameter(name, str) for name in queries.FILTERS] + [OpenApiParameter("limit", int)],
+        responses=SlipPage,
+        operation_id="slips_list",
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """A page of slips; `Accept: text/csv` has all that match. `from` and `to` are gaming days or moments of issue."""
+        _may_read(request)
+        given = parameters.read(request.query_params.lists(), (*queries.FILTERS, "limit", "format"))
+        limit = given.whole("limit", least=1, most=queries.MOST) or 100
+        filters = {name: text for name, text in given.given.items() if name in queries.FILTERS}
+        if getattr(request.accepted_renderer, "format", "") == "csv":
+            return HttpResponse(
+                csv_rows(queries.every(filters)), content_type="text/csv; charset=utf-8",
+                headers={"Content-Disposition": 'attachment; filename="slips.csv"'},
+            )  # fmt: skip
+        found = queries.page(filters, limit=limit)
+        return Response({"items": found.items, "next": found.next})
+
+
+class OneSlip(APIView):
+    """One slip."""
+
+    @extend_schema(responses={200: OpenApiTypes.OBJECT}, operation_id="slip")
+    def get(self, request: Request, name: str) -> Response:
+        """A slip with what it says, what became of it, its prints and tax forms, without who won."""
+        _may_read(request)
+        found = queries.slip_named(name)
+        if found is None:
+            raise NotFound(f"no slip {name}")
+        return Response(queries.slip_shown(found))
+
+
+class Prints(APIView):
+    """The prints of a slip."""
+
+    @extend_schema(request=None, responses={201: OpenApiTypes.OBJECT}, operation_id="slip_print")
+    def post(self, request: Request, name: str) -> Response:
+        """Print it once more: the first print is the original, every other a duplicate that says so."""
+        _may_read(request)
+        person = somebody(request)
+        if PRINTS.isdisjoint(person.roles):
+            raise Refused(403, NotYours.code, "slips are printed by those who pay and those who keep the books")
+        found = queries.slip_named(name)
+        if found is None:
+            raise NotFound(f"no slip {name}")
+        made = printing.print_slip(found.number, by=person.name, at=timezone.now(), origin=person.origin)
+        return Response(
+            {"slip": slip_name(found.number), "copy": made.copy, "at": made.at, "by": made.by,
+             "digest": bytes(made.digest).hex()},
+            status=201,
+        )  # fmt: skip
+
+
+urlpatterns = [
+    path("slips", Slips.as_view(), name="api-slips"),
+    path("slips/<str:name>", OneSlip.as_view(), name="api-slip"),
+    path("slips/<str:name>/prints", Prints.as_view(), name="api-slip-prints"),
+]

@@ -1,0 +1,63 @@
+"""Verifying slips: numbers without a gap, each slip what the record says of its payout, each row as the audit trail has it."""
+
+from collections import Counter
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import Any
+
+from accounting.queries import event_shown
+from accounting.rules.chain import canonical
+from accounting.slips import queries, trail
+from accounting.slips.rules.register import slip_name
+from accounting.slips.services.slips import Payable, facts_of
+from devices.audit.findings import same
+from tables.services import slips
+
+
+def verify_slips() -> int:
+    """Compare every slip with its payout, and every row about slips with the audit trail; how many slips there are.
+
+    Raises the first Difference. What was paid before there were slips has none.
+    """
+    missing, _ = queries.missing_numbers()
+    same("slips", "numbers that no slip has", [], missing)
+    count = 0
+    for slip in queries.in_order():
+        where = f"slip {slip_name(slip.number)} ({slip.subject})"
+        facts = facts_of(slip)
+        same(where, "digest of its facts", sha256(bytes(slip.facts)).digest(), bytes(slip.digest))
+        expected = slips.read(slip.stream_id, slip.sequence, slip.subject)
+        same(where, "what was won", canonical(expected.facts), canonical(facts["payout"]))
+        same(where, "columns", _columns(expected.facts, facts["issued"], expected), queries.columns(slip))
+        count += 1
+    for slip, payment in queries.payments():
+        where = f"slip {slip_name(slip.number)} ({slip.subject})"
+        event = event_shown(slip.stream_id, payment.event)
+        kind = "hit.pay" if slip.kind == "hit" else "payout.pay"
+        same(where, "event that paid it", (kind, slip.subject), (event["kind"], event["subject"]))
+    for action in trail.ACTIONS:
+        _as_on_trail(action)
+    return count
+
+
+def _columns(payout: Mapping[str, Any], issued: Mapping[str, Any], expected: Payable) -> tuple[object, ...]:
+    return (
+        issued["number"], expected.line, expected.kind, payout["table"], payout["link"], payout["seat"], payout["hand"],
+        expected.cents, issued["method"], issued["form"], issued["by"], issued["at"], issued["gaming_date"],
+        issued["override"], expected.complete, issued["replaces"],
+    )  # fmt: skip
+
+
+def _as_on_trail(action: str) -> None:
+    """Every row of an action is on the audit trail as it is, and every one that is on the trail is there."""
+    known: Counter[str] = Counter()
+    subjects: dict[str, str] = {}
+    for subject, digest in trail.digests(action):
+        known[digest] += 1
+        subjects[digest] = subject
+    for row in trail.rows(action):
+        digest = trail.digest_of(row)
+        same(f"{action} {row}", "as the audit trail has it", True, known[digest] > 0)
+        known[digest] -= 1
+    gone = next((digest for digest, left in known.items() if left > 0), None)
+    same("slips", f"row on the audit trail that is gone: {action}", None, gone and subjects[gone])

@@ -1,0 +1,249 @@
+"""Who won, and the tax forms of it: sealed, opened on record, worked out for slips (R108–R113)."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from accounting.models import AuditRecord
+from accounting.office.services import proposals
+from accounting.rules.acts import ActRefused
+from accounting.slips import queries
+from accounting.slips.models import Particulars, Slip, TaxForm
+from accounting.slips.rules.winners import FIELDS, masked, written
+from accounting.slips.services import winners
+from devices.audit.slips import verify_slips
+from jackpot.config.data_folder import DataFolder
+from tests.services.desk import ANYBODY
+from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, two_hits
+from tests.services.played import tamper
+from tests.services.test_slips import AT, CAGE, ENVY, HIT, approved, ask, shown, voided
+
+KEY, OTHER_KEY = "A" * 43, "B" * 43
+
+
+@pytest.fixture(autouse=True)
+def _key(settings: Any) -> None:
+    settings.PATRON_KEY = KEY
+
+
+@pytest.fixture
+def won(house: House) -> House:
+    """Seat 3 has won a royal of ms-mg01, seat 1 its envy; the hit is approved."""
+    house.play(royal("R-1"))
+    approved(house)
+    return house
+
+
+def payee(share_cents: int, **changes: Any) -> dict[str, Any]:
+    return {
+        "name": "Pat Winner", "address": "1 Main Street, Boston MA 02110", "taxpayer_number": "123-45-6789",
+        "first_id": "MA driver S1234567", "second_id": "passport 555", "share_cents": share_cents,
+    } | changes  # fmt: skip
+
+
+def take_down(subject: str, *payees: dict[str, Any], by: str = CAGE.name) -> list[Particulars]:
+    return winners.take_down(subject, list(payees), by=by, at=AT, random=os.urandom)
+
+
+def award(hit: str = HIT) -> int:
+    return int(rows("SELECT paid_cents FROM jackpot_hit WHERE number = %s", int(hit[-6:]))[0][0])
+
+
+def test_who_won_is_sealed_and_every_look_is_on_record_first(won: House) -> None:
+    take_down(HIT, payee(award()))
+    (kept,) = rows("SELECT sealed FROM slips_particulars")[0]
+    assert not any(word in bytes(kept) for word in (b"Pat", b"123456789", b"passport"))
+    everything = "".join(str(row) for row in AuditRecord.objects.values_list("subject", "detail"))
+    assert "Pat" not in everything and "6789" not in everything, "the trail says that, never who"
+    (found,) = winners.look(HIT, by="controller.one", at=AT, reason="year end")
+    assert (found["name"], found["taxpayer_number"], found["share_cents"]) == ("Pat Winner", "123456789", award())
+    last = AuditRecord.objects.order_by("-id").values_list("action", "subject", "actor", "detail").first()
+    assert last == ("look at particulars", HIT, "controller.one", {"edition": 1, "payees": 1, "reason": "year end"})
+    verify_slips()
+
+
+@pytest.mark.parametrize(("reason", "subject", "code"), [("", HIT, "missing_field"), ("why", ENVY, "unknown_subject")])
+def test_a_look_without_a_reason_or_a_winner_shows_nothing(won: House, reason: str, subject: str, code: str) -> None:
+    take_down(HIT, payee(award()))
+    with pytest.raises(ActRefused) as refused:
+        winners.look(subject, by="controller.one", at=AT, reason=reason)
+    assert refused.value.code == code
+    assert not AuditRecord.objects.filter(action="look at particulars").exists()
+
+
+def test_what_is_sealed_opens_with_its_own_key_at_its_own_place_only(won: House, settings: Any) -> None:
+    take_down(HIT, payee(award()))
+    settings.PATRON_KEY = OTHER_KEY
+    with pytest.raises(ActRefused, match="sealed with key"):
+        winners.look(HIT, by="x", at=AT, reason="why")
+    settings.PATRON_KEY = KEY
+    tamper(f"UPDATE slips_particulars SET subject = '{ENVY}'")
+    with pytest.raises(ActRefused, match="does not open"):
+        winners.look(ENVY, by="x", at=AT, reason="why")
+
+
+@pytest.mark.parametrize("key", ["", "short", "ü" * 43])
+def test_without_a_key_nobody_is_taken_down(won: House, settings: Any, key: str) -> None:
+    settings.PATRON_KEY = key
+    with pytest.raises(ActRefused, match="JACKPOT_PATRON_KEY"):
+        take_down(HIT, payee(award()))
+    assert not Particulars.objects.exists()
+
+
+def test_the_key_is_made_once_beside_the_data_for_its_owner_alone(tmp_path: Any) -> None:
+    key = DataFolder(tmp_path / "data").patron_key()
+    file = tmp_path / "data" / "patron_key"
+    assert file.stat().st_mode & 0o777 == 0o600 and len(key) == 43
+    file.chmod(0o644)
+    assert DataFolder(tmp_path / "data").patron_key() == key
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "pointer"),
+    [
+        *(({name: " "}, "missing_field", f"/payees/0/{name}") for name in FIELDS if name != "taxpayer_number"),
+        *(({name: "x" * (longest + 1)}, "invalid_value", f"/payees/0/{name}") for name, (_, longest) in FIELDS.items()),
+        ({"taxpayer_number": "12345678"}, "invalid_value", "/payees/0/taxpayer_number"),
+        ({"taxpayer_number": "١٢٣٤٥٦٧٨٩"}, "invalid_value", "/payees/0/taxpayer_number"),
+        ({"name": "a\nb"}, "invalid_value", "/payees/0/name"),
+        ({"name": 5}, "invalid_value", "/payees/0/name"),
+        ({"second_id": "MA driver S1234567"}, "invalid_value", "/payees/0/second_id"),
+        ({"share_cents": 0}, "invalid_value", "/payees/0/share_cents"),
+        ({"share_cents": 1.5}, "invalid_value", "/payees/0/share_cents"),
+        ({"share_cents": 99_999}, "shares_differ", "/payees"),
+        ({"share_cents": 100_001}, "shares_differ", "/payees"),
+        ({"age": 50}, "unknown_field", "/payees/0/age"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_taken_down_is_refused_by_field_and_leaves_nothing(
+    won: House, changes: dict[str, Any], code: str, pointer: str
+) -> None:
+    with pytest.raises(ActRefused) as refused:
+        take_down(ENVY, payee(100_000) | changes)
+    assert (refused.value.code, refused.value.pointer) == (code, pointer)
+    assert not Particulars.objects.exists()
+
+
+@pytest.mark.parametrize("payees", [None, [], {}, ["x"], [payee(1)] * 21])
+def test_a_list_of_payees_is_expected(won: House, payees: Any) -> None:
+    with pytest.raises(ActRefused):
+        winners.take_down(ENVY, payees, by="x", at=AT, random=os.urandom)
+
+
+def test_a_jackpot_of_more_than_5000_has_tax_withheld_and_a_form_with_its_slip(won: House) -> None:
+    take_down(HIT, payee(award()))
+    ask("slip.issue", HIT, CAGE, method="cage", form="cheque")
+    ask("hit.pay", HIT, CAGE, method="cage")
+    slip = shown(1)
+    proceeds = award() - 100
+    withheld = (proceeds * 24 + 50) // 100
+    (form,) = slip["forms"]
+    assert (form["winnings_cents"], form["wager_cents"], form["withholding"], form["withheld_cents"]) == (
+        proceeds, 100, "regular", withheld
+    )  # fmt: skip
+    assert (slip["withheld_cents"], slip["net_cents"], slip["forms_open"]) == (withheld, award() - withheld, False)
+    assert str(form["terms_from"]) == "2026-01-01" and str(form["paid_on"]) == "2026-11-27", "the day at the property"
+    cage = rows(
+        "SELECT sum(amount_cents) FROM accounting_transfer t JOIN accounting_account a ON a.id = t.credit_id"
+        " WHERE a.code = 'cage' AND t.reason = 'payment'"
+    )
+    assert cage == [(award(),)], "the ledger books the whole (CONTRACT §7)"
+    verify_slips()
+
+
+def test_a_slip_waits_for_who_won_where_tax_is_withheld(won: House) -> None:
+    with pytest.raises(ActRefused) as refused:
+        ask("slip.issue", HIT, CAGE, method="cage", form="cheque")
+    assert refused.value.code == "particulars_missing"
+
+
+def test_a_share_of_less_than_the_floor_has_no_form(won: House) -> None:
+    ask("payout.pay", ENVY, CAGE, method="cage")
+    assert shown(1)["forms"] == [] and not TaxForm.objects.exists()
+
+
+def test_a_win_that_is_shared_has_a_form_for_each_and_they_total_it(won: House) -> None:
+    cents = award()
+    first = cents // 3
+    take_down(HIT, payee(first), payee(cents - first, name="Sam Other", taxpayer_number=""))
+    ask("slip.issue", HIT, CAGE, method="cage", form="cheque")
+    forms = shown(1)["forms"]
+    assert [form["paid_cents"] for form in forms] == [first, cents - first]
+    assert sum(form["withheld_cents"] for form in forms) == ((cents - 100) * 24 + 50) // 100
+    assert {form["withholding"] for form in forms} == {"regular"}
+    assert len(winners.look(HIT, by="x", at=AT, reason="why")) == 2
+
+
+def test_envy_and_jackpot_of_one_wager_are_one_transaction(house: House) -> None:
+    """Seat 4 of the twin gets 1,500 and 5,000 for one wager of 5: 6,495.00 of proceeds, withheld from as one."""
+    house.play(two_hits("R-1", table=TWIN))
+    for subject, cents in ((f"{TWIN}/R-1/4/6", 150_000), (f"{TWIN}/R-1/4/2", 500_000)):
+        take_down(subject, payee(cents))
+        asked = ask("slip.issue", subject, CAGE, method="cage", form="cash")
+        proposals.approve(asked.pk, by=ANYBODY["supervisor"], at=AT)
+    forms = [shown(number)["forms"][0] for number in (1, 2)]
+    assert [form["withholding"] for form in forms] == ["regular", "regular"]
+    assert sum(form["withheld_cents"] for form in forms) == 649_500 * 24 // 100
+    assert sum(form["winnings_cents"] for form in forms) == 649_500
+
+
+def test_without_a_number_what_is_reported_is_withheld_from_until_it_is_given(won: House) -> None:
+    take_down(HIT, payee(award(), taxpayer_number=""))
+    assert Particulars.objects.get().has_number is False
+    ask("slip.issue", HIT, CAGE, method="cage", form="cheque")
+    assert shown(1)["forms"][0]["withholding"] == "regular", "more than 5,000: the regular rule comes first"
+
+
+def test_forms_are_worked_out_anew_when_who_won_is_known_and_stay_as_withheld_once_paid(won: House) -> None:
+    ask("hit.pay", HIT, CAGE, method="cage")
+    before = shown(1)
+    assert before["forms_open"] is True and before["forms"][0]["known"] is False
+    assert [str(slip) for slip in queries.subjects_open()] == ["000001"]
+    assert [item["slip"] for item in queries.page({"noted": "form_open"}).items] == ["000001"]
+    cents = award()
+    take_down(HIT, payee(1), payee(cents - 1, name="Sam Other", second_id="W-9 signed"))
+    after = shown(1)
+    assert len(after["forms"]) == 2 and after["forms_open"] is False
+    assert after["withheld_cents"] == before["withheld_cents"], "it was handed over so"
+    assert after["forms"][0]["edition"] == before["forms"][0]["edition"] + 1
+    assert queries.subjects_open() == [] and queries.page({"noted": "form_open"}).items == []
+    verify_slips()
+
+
+def test_a_replacement_of_a_paid_slip_keeps_what_was_withheld(won: House) -> None:
+    take_down(HIT, payee(award()))
+    ask("hit.pay", HIT, CAGE, method="cage")
+    voided(1)
+    assert shown(2)["withheld_cents"] == shown(1)["withheld_cents"] > 0
+    assert queries.totals({}).withheld_cents == shown(2)["withheld_cents"]
+    verify_slips()
+
+
+def test_a_number_is_written_and_masked() -> None:
+    assert (written("123456789"), masked("123456789")) == ("123-45-6789", "•••-••-6789")
+    assert (written(""), masked("")) == ("none", "none")
+
+
+def test_the_database_refuses_forms_that_withhold_all_there_is(won: House) -> None:
+    ask("hit.pay", HIT, CAGE, method="cage")
+    values = {"slip": Slip.objects.get(), "edition": 2, "particulars": 0, "payee": 1, "paid_on": AT.date()}
+    values |= {"terms_from": AT.date(), "wager_cents": 1, "winnings_cents": 1, "at": AT, "by": "x"}
+    with refused_by("less_is_withheld_than_paid"):
+        TaxForm.objects.create(**values, paid_cents=5, withholding="regular", withheld_cents=5)
+    with refused_by("a_form_withholds_by_a_known_rule"):
+        TaxForm.objects.create(**values, paid_cents=5, withholding="other", withheld_cents=1)
+    with refused_by("a_form_withholds_where_its_rule_says_so"):
+        TaxForm.objects.create(**values, paid_cents=5, withholding="none", withheld_cents=1)
+
+
+def test_the_day_of_payment_decides_the_terms(house: House) -> None:
+    """Envy of 1,000 is reported when it is paid in 2025 and not from 2026 on; the slip was issued the year before."""
+    house.play(royal("R-1"))
+    at = datetime(2026, 1, 1, 4, 59, tzinfo=UTC)  # 2025 at the property
+    ask("slip.issue", f"{LINKED}/R-1/1/3", CAGE, at=at, method="cage", form="cash")
+    assert [str(form["terms_from"]) for form in shown(1)["forms"]] == ["2025-01-01"]
