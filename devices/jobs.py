@@ -3,12 +3,10 @@
 from dataclasses import fields
 from typing import Any
 
-from django.utils import timezone
-
 from accounting.office.work import JobKind, Progress
-from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER
+from accounting.rules.roles import AUDITOR, CONTROLLER
 from devices.audit.verification import Difference, streams, verify
-from devices.closing import verifying
+from devices.closing.work import VERIFY_DAY
 from devices.foresight.work import FORESEE
 
 
@@ -24,22 +22,6 @@ def verify_all(progress: Progress) -> dict[str, Any]:
     return {"ok": True, "summary": f"no difference in {counts.events:,} events", "counts": looked_at}
 
 
-def verify_the_day(progress: Progress) -> dict[str, Any]:
-    """Recompute every stream from its last signed head on, as a day's closing asks for it, and note how far."""
-    progress.expect(verifying.events_to_verify())
-    try:
-        found = verifying.verify_all(at=timezone.now(), advance=progress.advance)
-    except Difference as difference:
-        return {"ok": False, "summary": f"different: {difference}", "difference": str(difference)}
-    return {"ok": True, "summary": f"no difference in {found.events:,} events of {found.streams:,} streams"}
-
-
-VERIFY_DAY = JobKind(
-    name="verify-day",
-    title="Verify since the last closed day",
-    roles=frozenset({ACCOUNTING, CONTROLLER, AUDITOR}),
-    run=verify_the_day,
-)
 JOBS = (
     JobKind(name="verify", title="Verify everything", roles=frozenset({AUDITOR, CONTROLLER}), run=verify_all),
     VERIFY_DAY,

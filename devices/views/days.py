@@ -28,7 +28,7 @@ from accounting.services import closed_days, readings
 from accounting.services.signing import public_key
 from accounting.shell.pages import page
 from devices.closing import checklist, drift, sheet
-from devices.jobs import VERIFY_DAY
+from devices.closing.work import VERIFY_DAY
 
 USUAL = "End of the gaming day"
 """Why a day is closed, unless somebody has more to say."""
@@ -192,7 +192,7 @@ def read(request: HttpRequest, day: str) -> HttpResponse:
     """Take readings: of every meter by machine, or those that were typed."""
     chosen, at, me = day_named(day), timezone.now(), person_of(request)
     _only_readers(me.roles)
-    typed = {key.removeprefix("level:"): text for key, text in request.POST.items() if key.startswith("level:")}
+    typed = {key.removeprefix("level:"): str(text) for key, text in request.POST.items() if key.startswith("level:")}
     try:
         if "machine" in request.POST:
             number = sheet.read_by_machine(chosen, at=at, by=me.name)

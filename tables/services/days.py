@@ -20,6 +20,7 @@ from accounting.queries import the_property
 from accounting.rules.acts import ActRefused, escaped
 from accounting.rules.gaming_day import GamingDays
 from accounting.rules.heads import Head
+from accounting.rules.moments import instant_nanoseconds
 from accounting.services import closed_days, ledger, readings
 from accounting.services.closed_days import StreamHead, StreamRow, streams_now
 from accounting.services.copying import Copying
@@ -44,6 +45,7 @@ GIVEN_WAY = (QueryCanceled, LockNotAvailable, DeadlockDetected)
 class _Known:
     """What was read before anything was held: links by their streams, with the version of their terms."""
 
+    home: str
     days: GamingDays
     links: dict[int, tuple[int, LinkState]] = field(default_factory=dict)
 
@@ -65,7 +67,7 @@ def foresee(act: Act, *, at: datetime) -> Decision:
 
 def _looked(act: Act) -> tuple[Decision, _Known, dict[int, int]]:
     """The decision over all streams together, what was read for it, and up to which event of each nothing was booked since."""
-    known, found, streams = _Known(_days()), meters.of_every_link(), streams_now()
+    known, found, streams = _known(), meters.of_every_link(), streams_now()
     _named(act, streams)
     links = {stream.code: known.of(stream, found[stream.id]) for stream in streams if stream.id in found}
     decision = decide(act, _house(links, known.days, the_property().closed_through))
@@ -104,8 +106,8 @@ def _close(act: Act, at: datetime, known: _Known, looked: dict[int, int], more: 
     _nothing_since(act, streams, looked)
     found = meters.of_every_link()
     cause = encode(cause_of(act, streams={stream.code: stream.next_sequence for stream in streams}, **more))
-    own_day = ledger.day_of(at)
-    booked, original = ledger.booked_on(own_day)
+    booked, original = ledger.booked_on(known.days.of(instant_nanoseconds(at)))
+    of_no_link = encode(decide(act, _house({}, known.days, through)).result)
     heads: list[StreamHead] = []
     with Copying() as copying:
         journals: list[Journal] = []
@@ -114,18 +116,17 @@ def _close(act: Act, at: datetime, known: _Known, looked: dict[int, int], more: 
                 stream_id=stream.id, stream=stream.code, next_sequence=stream.next_sequence, head=bytes(stream.head),
                 accounts={}, recorded_at=at,
             )  # fmt: skip
-            links = {stream.code: known.of(stream, found[stream.id])} if stream.id in found else {}
-            decision = decide(act, _house(links, known.days, through))
-            entry = ledger.documented(
-                act.act, act.subject, booked, original, cause, encode(decision.result), decision.movements
-            )
-            sequence = journal.post(entry)
+            result = of_no_link
+            if stream.id in found:
+                links = {stream.code: known.of(stream, found[stream.id])}
+                result = encode(decide(act, _house(links, known.days, through)).result)
+            sequence = journal.post(ledger.documented(act.act, act.subject, booked, original, cause, result, ()))
             journals.append(journal)
             heads.append(StreamHead(stream.id, Head(stream.code, sequence, journal.head)))
         ledger.send_together(journals, copying)
     closed_days.move_on(heads)
     meters.move_on({each.stream_id: each.head.sequence for each in heads})
-    closed_days.keep(day, heads, at=at, proposal=more.get("proposal"))
+    closed_days.keep(day, heads, home=known.home, at=at, proposal=more.get("proposal"))
     readings.read_by_machine(
         day,
         [
@@ -146,9 +147,9 @@ def _whole_cents(meter: Meter) -> tuple[int, int, int]:
     return meter.value_cents, meter.reserve_cents, meter.overflow_cents
 
 
-def _days() -> GamingDays:
+def _known() -> _Known:
     home = the_property()
-    return GamingDays(ZoneInfo(home.time_zone), home.gaming_day_starts)
+    return _Known(home.code, GamingDays(ZoneInfo(home.time_zone), home.gaming_day_starts))
 
 
 def _house(links: dict[str, LinkState], days: GamingDays, through: date | None) -> House:

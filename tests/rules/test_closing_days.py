@@ -82,7 +82,10 @@ def test_the_signed_bytes_are_canonical_and_written_down_once_for_all() -> None:
 
 def test_a_statement_is_read_as_it_was_written_and_no_other_way() -> None:
     assert read(json.loads(STATEMENT.encoded())) == STATEMENT
-    for change in ({"number": "1"}, {"day": "27"}, {"more": 1}, {"heads": {}}, {"closed_at": "2026-11-28T14:00+01:00"}):
+    changes: tuple[dict[str, object], ...] = (
+        {"number": "1"}, {"day": "27"}, {"more": 1}, {"heads": {}}, {"closed_at": "2026-11-28T14:00+01:00"},
+    )  # fmt: skip
+    for change in changes:
         changed = json.loads(STATEMENT.encoded()) | change
         with pytest.raises(Unreadable):
             read(changed)

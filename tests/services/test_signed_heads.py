@@ -137,6 +137,7 @@ def test_the_same_chain_signed_by_another_is_named(closed: House, heads: Path, s
     closed_days.keep(
         signed.statement.day,
         [closed_days.StreamHead(ids[head.stream], head) for head in signed.statement.heads],
+        home="BOS",
         at=signed.statement.closed_at,
         proposal=None,
     )
