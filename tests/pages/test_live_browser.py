@@ -193,6 +193,12 @@ def test_a_sign_needs_nobody_to_sign_in_and_says_who_won_until_that_is_acknowled
     expect(shut).to_be_visible()
     open_house.act("link.resume", "ms-mg01", at=open_house.now + timedelta(seconds=1))
     expect(shut).to_be_hidden()
+    boost = {"part": "display", "cents": 48_000_000, "reason": "boost"}
+    open_house.act("level.adjust", "ms-mg01/major", at=open_house.now + timedelta(seconds=2), **boost)
+    browser_page.set_viewport_size({"width": 1080, "height": 1920})
+    expect(meter(browser_page)).to_have_text("$490,000.34")
+    box = meter(browser_page).bounding_box()
+    assert box and box["x"] >= 0 and box["x"] + box["width"] <= 1080, "a long amount is written smaller, never cut"
 
 
 def test_a_sign_shows_every_level_is_read_at_ten_metres_and_is_stale_after_five_seconds_of_silence(
