@@ -20,6 +20,7 @@
   function show(place, cents) {
     var text = money(cents);
     place.dataset.cents = cents;
+    if (aboveATable) { place.style.setProperty("--signs", text.length); }   /* a long amount is written smaller, never cut */
     if (!place.classList.contains("rolls")) { if (place.textContent !== text) { place.textContent = text; } return; }
     var parts = place.children, same = parts.length === text.length;
     for (var i = 0; same && i < text.length; i++) { same = (/\d/.test(text[i])) === parts[i].classList.contains("digit"); }
@@ -91,7 +92,7 @@
     document.dispatchEvent(new CustomEvent("alarm"));
   }
 
-  each("[data-value]", function (place) { if (place.classList.contains("rolls") && !calm.matches) { show(place, Number(place.dataset.cents)); } else { place.classList.remove("rolls"); } });
+  each("[data-value]", function (place) { if (place.classList.contains("rolls") && !calm.matches) { show(place, Number(place.dataset.cents)); } else { place.classList.remove("rolls"); if (aboveATable) { show(place, Number(place.dataset.cents)); } } });
 
   /* The oldest of what a sign stands on: when it was last vouched for. `lost` has a word of its own until it is stale. */
   function say(sign, vouched, state, heard) {
