@@ -63,7 +63,7 @@ WITHOUT_MESSAGE = """
 HELD = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
         tabl.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference, hold.error,
-        hold.dealt_at, hold.held_at, hold.rules, hold.seal
+        hold.dealt_at, hold.held_at, hold.rules, hold.seal, hold.stream_id, hold.before_sequence
     FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
     LEFT JOIN tables_table tabl ON tabl.id = message.table_id
     LEFT JOIN accounting_stream stream ON stream.id = tabl.stream_id
@@ -122,6 +122,7 @@ def _check_hold(row: tuple[Any, ...]) -> None:
     (
         message_id, reference, raw, digest, received_at, table_id, stream_id, reasons, settlement, version,
         held_table, held_reference, error, dealt_at, held_at, rules, sealed,
+        known_stream, before_sequence,
     ) = row  # fmt: skip
     where = f"held message {message_id} ({reference})"
     content = _content_digest(where, bytes(raw))
@@ -129,7 +130,9 @@ def _check_hold(row: tuple[Any, ...]) -> None:
         raise Difference(where, "digest of the message", content, bytes(digest))
     if (table_id, reference) != (held_table, held_reference):
         raise Difference(where, "table and reference", (table_id, reference), (held_table, held_reference))
-    if seal(message_id, bytes(settlement), error, dealt_at, held_at, rules) != bytes(sealed):
+    if seal(message_id, bytes(settlement), error, dealt_at, held_at, rules, (known_stream, before_sequence)) != bytes(
+        sealed
+    ):
         raise Difference(where, "seal of its times, error and settlement", "what they come to", bytes(sealed))
     said = msgspec.json.decode(bytes(settlement))
     if (said["round"], said["reasons"]) != (reference, reasons):
@@ -146,7 +149,10 @@ def _check_hold(row: tuple[Any, ...]) -> None:
     def moment(table: TableState) -> int:
         return table.counts_at(dealt, received) if lock is None else lock.counts_at
 
-    house = terms.house_where_it_counted(stream_id, in_force, message.table, moment, held_at)
+    if known_stream is not None:
+        house = terms.house_before(known_stream, before_sequence)
+    else:  # of a first version
+        house = terms.house_where_it_counted(stream_id, in_force, message.table, moment, held_at)
     table = house.tables.get(message.table)
     if table is None or in_force.tables.get(table_id) != message.table:
         raise Difference(where, "table on its stream", message.table, f"table {table_id}")

@@ -19,7 +19,7 @@ SET_ASIDE = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
         tabl.stream_id, stream.terms_version,
         aside.table_id, aside.reference, aside.outcome, aside.result, aside.error, aside.locked_at,
-        aside.decided_at, aside.rules, aside.seal,
+        aside.decided_at, aside.rules, aside.seal, aside.stream_id, aside.before_sequence,
         EXISTS (SELECT FROM devices_reference reference WHERE reference.table_id = aside.table_id
             AND reference.reference = aside.reference AND reference.kind = 'result'
             AND (EXISTS (SELECT FROM tables_round round WHERE round.message_id = reference.message_id)
@@ -51,6 +51,8 @@ class SetAside(NamedTuple):
     decided_at: Any
     rules: int
     seal: bytes
+    known_stream: int | None
+    before_sequence: int | None
     result_came: bool
 
 
@@ -73,7 +75,10 @@ def _check(row: SetAside) -> None:
         raise Difference(where, "message", "JSON", row.raw) from None
     same(where, "digest of the message", content, row.digest)
     same(where, "table and reference", (row.table_id, row.reference), (row.kept_table, row.kept_reference))
-    sealed = seal(row.message_id, row.result, row.error, row.locked_at, row.decided_at, row.rules)
+    sealed = seal(
+        row.message_id, row.result, row.error, row.locked_at, row.decided_at, row.rules,
+        (row.known_stream, row.before_sequence),
+    )  # fmt: skip
     same(where, "seal of its times, error and result", sealed, row.seal)
     said = msgspec.json.decode(row.result)
     same(where, "round and outcome", (said["round"], said["outcome"]), (row.reference, row.outcome))
@@ -85,11 +90,15 @@ def _check(row: SetAside) -> None:
         raise Difference(where, "table", "one that is on a stream", f"table {row.table_id}")
     in_force = terms.of_stream(row.stream_id, row.terms_version)
     message = locks.read(row.raw, in_force.house.tables)
-    # Its table may be on another stream by now: what was known of it then is on the one that its moment belonged to.
-    house = terms.house_where_it_counted(
-        row.stream_id, in_force, message.table,
-        lambda table: dated_by(message.locked_at, row.received_at, table).moment, row.decided_at,
-    )  # fmt: skip
+    if row.known_stream is not None and row.before_sequence is not None:
+        house = terms.house_before(row.known_stream, row.before_sequence)
+    else:  # of a first version: its table may be on another stream by now than the one that its moment belonged to
+        house = terms.house_where_it_counted(
+            row.stream_id, in_force, message.table,
+            lambda table: dated_by(message.locked_at, row.received_at, table).moment, row.decided_at,
+        )  # fmt: skip
+    if message.table not in house.tables:
+        raise Difference(where, "table on its stream", message.table, f"stream {row.known_stream}")
     when = dated_by(message.locked_at, row.received_at, house.tables[message.table])
     key = (message.table, message.round)
     if row.outcome == "duplicate":

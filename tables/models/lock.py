@@ -60,7 +60,10 @@ class Lock(models.Model):
 
 
 class LockSetAside(models.Model):
-    """A lock that is as if it had never come: held, or a duplicate because its round's result was there before it."""
+    """A lock that is as if it had never come: held, or a duplicate because its round's result was there before it.
+
+    It was decided on what stream `stream_id` knew before `before_sequence`; rows of the first versions do not say.
+    """
 
     class Outcome(models.TextChoices):
         HELD = "held"
@@ -75,10 +78,17 @@ class LockSetAside(models.Model):
     locked_at = models.DateTimeField()
     decided_at = models.DateTimeField()
     rules = models.SmallIntegerField()
+    stream_id = models.BigIntegerField(null=True)
+    before_sequence = models.BigIntegerField(null=True)
     seal = models.BinaryField(max_length=32)
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                name="a_lock_set_aside_names_its_stream_with_a_sequence",
+                condition=Q(stream_id__isnull=True, before_sequence__isnull=True)
+                | Q(stream_id__isnull=False, before_sequence__gt=0),
+            ),
             models.CheckConstraint(
                 name="a_lock_is_set_aside_held_or_as_a_duplicate", condition=Q(outcome__in=["held", "duplicate"])
             ),

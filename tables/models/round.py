@@ -51,7 +51,10 @@ class Round(models.Model):
 
 
 class Hold(models.Model):
-    """A round that waits for a supervisor: no stream sequence and no money until it is released."""
+    """A round that waits for a supervisor: no stream sequence and no money until it is released.
+
+    It was decided on what stream `stream_id` knew before `before_sequence`; rows of the first versions do not say.
+    """
 
     message_id = models.BigIntegerField(primary_key=True)
     table = models.ForeignKey("tables.Table", on_delete=models.PROTECT, related_name="holds")
@@ -62,10 +65,17 @@ class Hold(models.Model):
     dealt_at = models.DateTimeField()
     held_at = models.DateTimeField()
     rules = models.SmallIntegerField()
+    stream_id = models.BigIntegerField(null=True)
+    before_sequence = models.BigIntegerField(null=True)
     seal = models.BinaryField(max_length=32)
 
     class Meta:
         constraints = [
+            models.CheckConstraint(
+                name="a_hold_names_its_stream_with_a_sequence",
+                condition=Q(stream_id__isnull=True, before_sequence__isnull=True)
+                | Q(stream_id__isnull=False, before_sequence__gt=0),
+            ),
             models.CheckConstraint(name="a_hold_has_a_reason", condition=Q(reasons__len__gt=0)),
             models.CheckConstraint(name="a_hold_names_its_rules_edition", condition=Q(rules__gte=FIRST)),
             models.CheckConstraint(

@@ -125,6 +125,7 @@ def _record(book: Recorder, decision: LockDecision, incoming: Incoming, when: Wh
 def set_aside(book: Recorder, incoming: Incoming, locked_at: datetime, decision: LockDecision, error: str) -> None:
     """Keep a lock that is as if it had never come, and why."""
     result, decided_at = encode(decision.result), book.journal.recorded_at
+    known = (book.journal.stream_id, book.journal.next_sequence)
     book.set_aside.append(
         models.LockSetAside(
             message_id=incoming.message_id,
@@ -136,7 +137,9 @@ def set_aside(book: Recorder, incoming: Incoming, locked_at: datetime, decision:
             locked_at=locked_at,
             decided_at=decided_at,
             rules=edition.CURRENT,
-            seal=seal(incoming.message_id, result, error, locked_at, decided_at, edition.CURRENT),
+            stream_id=known[0],
+            before_sequence=known[1],
+            seal=seal(incoming.message_id, result, error, locked_at, decided_at, edition.CURRENT, known),
         )
     )
 

@@ -167,6 +167,7 @@ class Recorder:
     def hold(self, incoming: Incoming, dealt_at: datetime, settlement: dict[str, Any], error: str) -> None:
         """Keep a round that waits for a supervisor."""
         encoded, held_at = encode(settlement), self.journal.recorded_at
+        known = (self.journal.stream_id, self.journal.next_sequence)
         self.holds.append(
             Hold(
                 message_id=incoming.message_id,
@@ -178,7 +179,9 @@ class Recorder:
                 dealt_at=dealt_at,
                 held_at=held_at,
                 rules=edition.CURRENT,
-                seal=seal(incoming.message_id, encoded, error, dealt_at, held_at, edition.CURRENT),
+                stream_id=known[0],
+                before_sequence=known[1],
+                seal=seal(incoming.message_id, encoded, error, dealt_at, held_at, edition.CURRENT, known),
             )
         )
 

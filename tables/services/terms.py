@@ -158,9 +158,19 @@ def house_where_it_counted(
 
 
 def house_as_known(stream_id: int, at: datetime) -> House:
-    """The link and tables of a stream as far as they were on record at a moment; kept, for holds come in numbers."""
+    """The link and tables of a stream as far as they were on record at a moment, as clocks had it."""
     events = documented(stream_id, TERMS)
-    known = sum(event.recorded_at <= at for event in events)
+    return _as_known(stream_id, events, sum(event.recorded_at <= at for event in events))
+
+
+def house_before(stream_id: int, sequence: int) -> House:
+    """The link and tables of a stream as its events before a sequence make them, whatever clocks said of those."""
+    events = documented(stream_id, TERMS)
+    return _as_known(stream_id, events, sum(event.sequence < sequence for event in events))
+
+
+def _as_known(stream_id: int, events: list[Documented], known: int) -> House:
+    """The house as its first so many changes make it; kept, for holds come in numbers."""
     house = _AS_KNOWN.get((stream_id, known, len(events)))
     if house is None:
         before = events[known].sequence if known < len(events) else None

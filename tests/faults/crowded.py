@@ -30,7 +30,10 @@ import psutil
 from tests.rules.stages import EVERY_POLICY
 
 PARTS = ("settle",) * 4 + ("act",) * 3 + ("gateway",) * 2
-AT_WORK = "SELECT application_name FROM pg_stat_activity WHERE starts_with(application_name, 'crowd ') AND backend_xid IS NOT NULL"
+AT_WORK = """
+    SELECT application_name FROM pg_stat_activity
+    WHERE starts_with(application_name, 'crowd ') AND backend_xid IS NOT NULL
+"""
 PROGRESS = "SELECT (SELECT count(*) FROM devices_message) + (SELECT sum(next_sequence) FROM accounting_stream)"
 WITHIN_SECONDS = 120.0
 A_MOMENT_SECONDS = 1.0

@@ -70,7 +70,7 @@ def at_once(count: int, act: Callable[[int], Any]) -> list[Any]:
 
 
 @contextmanager
-def workers(count: int, *, limit: int = 25) -> Iterator[Counter[int]]:
+def workers(count: int, *, limit: int = 25, clock: Callable[[], datetime] = lambda: LAST) -> Iterator[Counter[int]]:
     """Settling workers that look at every stream until the block ends and nothing waits any more."""
     stop = threading.Event()
     done: Counter[int] = Counter()
@@ -80,7 +80,7 @@ def workers(count: int, *, limit: int = 25) -> Iterator[Counter[int]]:
             over = stop.is_set()
             worked = 0
             for stream in settling.streams_waiting():
-                taken = settling.settle_next(stream, clock=lambda: LAST, limit=limit)
+                taken = settling.settle_next(stream, clock=clock, limit=limit)
                 worked += taken.batch.settled + taken.batch.held
             done[number] += worked
             if over and not settling.streams_waiting():

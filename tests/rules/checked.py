@@ -85,11 +85,10 @@ class Checked:
 
     def brought(self, line: Line, decision: Decision) -> dict[tuple[str, str], tuple[int, int]]:
         """What a line should bring to each level by its wagers alone, in millionths of a cent: at its rate, to its reserve."""
-        table, _, reference = (
-            line["subject"].partition("/") if "act" in line else (line.get("table"), "", line.get("round"))
-        )
-        lock = self.house.locks.get((table, reference))
-        left = self.house.rounds.get((table, reference))
+        table, _, reference = line["subject"].partition("/") if "act" in line else (line["table"], "", line["round"])
+        key: tuple[str, str] = (table, reference)
+        lock = self.house.locks.get(key)
+        left = self.house.rounds.get(key)
         if line.get("act") == "lock.void":
             assert lock is not None
             return {(lock.link, level): (-each.contributed, -each.reserve) for level, each in lock.brought.items()}
@@ -141,8 +140,8 @@ class Checked:
         assert sum(self.accounts.values()) == self.opened_with, said
         if isinstance(decision, RoundDecision) and decision.terms is not None and decision.terms.link is not None:
             for award in decision.result["awards"]:
-                level = decision.terms.link.level[award["level"]]
-                under = f"{level.overflow_policy}, {level.seed_funding}, {level.floor_policy}"
+                terms = decision.terms.link.level[award["level"]]
+                under = f"{terms.overflow_policy}, {terms.seed_funding}, {terms.floor_policy}"
                 self.outcomes[f"award of {award['share_ppm'] // 10_000} %: {under}"] += 1
         for row in decision.result["meters"]:
             meter = self.house.links[row["link"]].meters[row["level"]]

@@ -143,8 +143,9 @@ def enter(stage: Stage) -> None:
 def run(count: int, seed: int, folder: Path) -> int:
     """Play so many from this number on, less those that were; 1 with the first that fails."""
     progress = folder / f"from-{seed}.json"
-    done, seen = (json.loads(progress.read_text("utf-8")) if progress.exists() else {"done": 0, "seen": {}}).values()
-    outcomes = Counter(seen)
+    kept = json.loads(progress.read_text("utf-8")) if progress.exists() else {"done": 0, "seen": {}}
+    done: int = kept["done"]
+    outcomes: Counter[str] = Counter(kept["seen"])
     began = time.monotonic()
     for number in range(seed + done, seed + count):
         enter(stage_of(number))
@@ -153,9 +154,9 @@ def run(count: int, seed: int, folder: Path) -> int:
         except Failed as failed:
             print(f"FAILED {failed}", flush=True)
             lines = fewest(stage_of(number), failed.lines)
-            kept = folder / f"floor-{EVERY_POLICY.index(stage_of(number))}-history-{number}.ndjson"
-            kept.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-            print(f"the fewest lines that fail so, in {kept}:\n{kept.read_text('utf-8')}", flush=True)
+            file = folder / f"floor-{EVERY_POLICY.index(stage_of(number))}-history-{number}.ndjson"
+            file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+            print(f"the fewest lines that fail so, in {file}:\n{file.read_text('utf-8')}", flush=True)
             return 1
         done += 1
         if done % 50 == 0 or done == count:

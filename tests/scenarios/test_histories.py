@@ -78,7 +78,7 @@ def test_a_history_that_fails_is_cut_down_to_the_lines_that_show_it(
         less = cents + 1 if type(cents) is int and cents < -1 else cents
         return levels.adjust(replace(act, payload={**act.payload, "cents": less}), links)
 
-    monkeypatch.setitem(acts.DECIDERS, "level.adjust", lenient)  # type: ignore[arg-type]
+    monkeypatch.setitem(acts.DECIDERS, "level.adjust", lenient)
     taken = "moved: liability to adjustments, malfunction"
     number = next(each for each in range(1, EVERY) if histories.history(each).outcomes[taken])
     with pytest.raises(Failed, match=rf"history {number}, {LINES} lines: Differs: ") as failed:

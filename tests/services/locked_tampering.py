@@ -81,6 +81,10 @@ TAMPERING_WITH_LOCKS = {
         "UPDATE tables_locksetaside SET result = replace(convert_from(result, 'UTF8'), 'not_allowed', 'not_offered')::bytea",
         "(L-4): seal of its times, error and result:",
     ),
+    "what a lock that was set aside knew": (
+        "UPDATE tables_locksetaside SET before_sequence = before_sequence + 1",
+        "(L-4): seal of its times, error and result:",
+    ),
     "how a lock was set aside": (
         "UPDATE tables_locksetaside SET outcome = 'duplicate'",
         "(L-4): round and outcome:",

@@ -37,13 +37,22 @@ TAMPERING = {
         "UPDATE tables_hold SET reasons = '{wrong_card_count}', settlement = changed.settlement,"
         " seal = sha256(sha256(changed.settlement) || convert_to(rules || E'\\n' || message_id || E'\\n'"
         " || (extract(epoch FROM dealt_at) * 1000000)::bigint || E'\\n'"
-        " || (extract(epoch FROM held_at) * 1000000)::bigint || E'\\n' || error, 'UTF8'))"
+        " || (extract(epoch FROM held_at) * 1000000)::bigint || E'\\n' || stream_id || E'\\n' || before_sequence"
+        " || E'\\n' || error, 'UTF8'))"
         " FROM (SELECT replace(convert_from(settlement, 'UTF8'), 'duplicate_card', 'wrong_card_count')::bytea AS settlement"
         " FROM tables_hold) changed",
         "held message $held (R-4): why it is held:",
     ),
     "when a round was held": (
         "UPDATE tables_hold SET held_at = held_at + interval '1 microsecond'",
+        "held message $held (R-4): seal of its times, error and settlement:",
+    ),
+    "what a hold knew": (
+        "UPDATE tables_hold SET before_sequence = before_sequence + 1",
+        "held message $held (R-4): seal of its times, error and settlement:",
+    ),
+    "on which stream a round was held": (
+        "UPDATE tables_hold SET stream_id = stream_id + 1",
         "held message $held (R-4): seal of its times, error and settlement:",
     ),
     "when a held round was dealt": (
@@ -479,7 +488,8 @@ TAMPERING = {
     "a hold that is no JSON any more": (
         "UPDATE tables_hold SET settlement = 'x', seal = sha256(sha256('x') || convert_to(rules || E'\\n' || message_id"
         " || E'\\n' || (extract(epoch FROM dealt_at) * 1000000)::bigint || E'\\n'"
-        " || (extract(epoch FROM held_at) * 1000000)::bigint || E'\\n' || error, 'UTF8'))",
+        " || (extract(epoch FROM held_at) * 1000000)::bigint || E'\\n' || stream_id || E'\\n' || before_sequence"
+        " || E'\\n' || error, 'UTF8'))",
         "what is on record: expected something that can be decided again, found DecodeError",
     ),
     "an audit record": (

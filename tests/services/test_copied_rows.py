@@ -220,11 +220,13 @@ def test_a_held_round_is_what_the_models_would_have_written(house: House) -> Non
         "seats": [], "awards": [], "meters": [],
     }  # fmt: skip
     micro = [round((at - datetime(1970, 1, 1, tzinfo=UTC)).total_seconds() * 1_000_000) for at in (DEALT, RECEIVED)]
-    heading = f"2\n{Message.objects.get().pk}\n{micro[0]}\n{micro[1]}\n"
+    place = (house.stream("ms-mg01"), 1)
+    heading = f"2\n{Message.objects.get().pk}\n{micro[0]}\n{micro[1]}\n{place[0]}\n{place[1]}\n"
     hold = Hold(
         message_id=Message.objects.get().pk, table_id=house.table(LINKED), reference="R-1", reasons=["duplicate_card"],
         settlement=canonical(settlement), dealt_at=DEALT, held_at=RECEIVED,
-        rules=2, seal=sha256(sha256(canonical(settlement)).digest() + heading.encode()).digest(),
+        rules=2, stream_id=place[0], before_sequence=place[1],
+        seal=sha256(sha256(canonical(settlement)).digest() + heading.encode()).digest(),
     )  # fmt: skip
     run("SET LOCAL session_replication_role = replica")
     run("DELETE FROM tables_hold")

@@ -155,6 +155,27 @@ def test_a_result_held_after_its_table_left_the_link_of_its_lock_is_verified_the
     every_way()
 
 
+def test_what_was_held_before_an_act_is_verified_without_it_whatever_the_clock_of_the_act_says(
+    busy_house: House,
+) -> None:
+    """Whoever acts reads the clock and then waits for the stream: a round may be held on it meanwhile, at a later time."""
+    house = busy_house
+    asked_at, dealt_at = house.now + timedelta(seconds=5), house.now + timedelta(seconds=7)
+    house.now += timedelta(seconds=10)
+    sent = message("R-1", seat(1, "3s 3s", progressive=100), dealt_at=dealt_at.isoformat())
+    lock = locked("R-2", locked_at=dealt_at.isoformat(), progressive=200)
+    house.play(sent, lock)
+    house.act("link.suspend", "ms-mg01", at=asked_at)
+    house.act("table.close", LINKED, at=asked_at)
+    assert house.outcome(sent) == ("held", ["duplicate_card"])
+    assert house.outcome(lock) == ("held", ["wager_not_allowed"])
+    every_way()
+    again, late = sent | {"round": "R-3"}, locked("R-4", locked_at=dealt_at.isoformat(), progressive=200)
+    house.play(again, late, at=asked_at)  # by a worker whose clock is slow
+    assert house.outcome(again) == ("held", ["duplicate_card", "link_not_open", "table_closed"])
+    every_way()
+
+
 def test_what_cannot_move(house: House) -> None:
     def refused(name: str, table: str, **payload: Any) -> tuple[str, str | None]:
         with pytest.raises(ActRefused) as refusal:
