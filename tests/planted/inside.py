@@ -166,7 +166,7 @@ def _entered(session: pytest.Session) -> Iterator[tuple[pytest.Item, frozenset[s
             failed = _run(session, [test])
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
         if failed is None:
             places = ((code.co_filename.removeprefix(f"{ROOT}/"), code.co_firstlineno) for code in codes)
             yield test, frozenset(f"{file}:{first}" for file, first in places if not file.startswith("/"))
