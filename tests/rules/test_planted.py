@@ -242,3 +242,11 @@ def test_a_test_that_was_not_run_for_the_map_enters_what_its_other_parameters_do
     )
     seeing = [test.id.rsplit(":", 1)[1] for test in Map(tmp_path).seeing(fault_at((7,)))]
     assert seeing == ["one[1]", "one[2]", "one[3]"]
+
+
+def test_a_constant_is_tried_by_whoever_names_its_module(tmp_path: Path) -> None:
+    file = "tests/rules/test_planted.py"
+    (tmp_path / "map.1").write_text(f'{{"id": "{file}::one", "seconds": 0.1, "passed": true, "test": []}}\n', "utf-8")
+    tests = Map(tmp_path)
+    assert [test.file for test in tests.seeing(fault_at((), "tests/planted/drawing.py"))] == [file]
+    assert tests.seeing(fault_at((7,), "tests/planted/drawing.py")) == [], "in a function only by whoever enters it"
