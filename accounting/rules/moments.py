@@ -51,8 +51,7 @@ def read(text: str) -> tuple[datetime, int]:
     if len(text) > LONGEST_WITHOUT:
         _, dot, rest = text.partition(".")
         digits = rest.rstrip("Zz").partition("+")[0].partition("-")[0] if dot else ""
-        if len(digits) > 6:
-            since += int(digits[6:9].ljust(3, "0"))
+        since += int(digits[6:9].ljust(3, "0"))
     return at, since
 
 

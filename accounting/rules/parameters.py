@@ -27,7 +27,6 @@ class BadParameter(ValueError):
     """A parameter that cannot be followed: its name, and the rule in words."""
 
     def __init__(self, name: str, detail: str) -> None:
-        super().__init__(name, detail)
         self.name = name
         self.detail = detail
 

@@ -68,7 +68,6 @@ HELD = """
     FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
     WHERE message.kind = 'result' AND hold.held_at > %s::interval + coalesce(
         (SELECT seen_at FROM devices_heartbeat WHERE name = 'deals'), '-infinity')
-    ORDER BY hold.held_at
 """
 KEEP = """
     INSERT INTO devices_deal (table_id, digest, message_id)

@@ -151,13 +151,14 @@ def against(faults: list[Fault], files: list[str], results: Path) -> None:
     listed = folder / "inside"
     environment = {**os.environ, "PLANTED_INSIDE": str(listed), "PLANTED_OUT": str(results)}
     command = [sys.executable, "-m", "pytest", "-q", "--tb", "line", "-p", "tests.planted.inside", *files]
-    before = -1
-    while before != len(outcomes(results)):  # a process ends before its time where a fault left something broken behind
-        before = len(outcomes(results))
-        todo = [fault for fault in faults if fault.name not in outcomes(results)]
+    tried = -1
+    while tried < len(known := outcomes(results)):  # a process ends before its time where a fault left something broken
+        tried = len(known)
+        todo = [fault for fault in faults if fault.name not in known]
         lines = [{"fault": asdict(fault), "tests": [], "line": _line(fault, None)} for fault in todo]
         listed.write_text(json.dumps(lines), "utf-8")
-        subprocess.call(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL)
+        if subprocess.call(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL) == 0:
+            break
 
 
 def inside_all(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -93,7 +94,8 @@ class Map:
         functions = users(fault)
         own = {test for function in functions for test in self._by_function.get(function, ())}
         others = {test for function in functions for test in self._by_fixture.get(function, ())} - own
-        return [*self._in_turn(own), *self._in_turn(others)]
+        naming = {test.id for test in self.tests.values() if says(test.file, fault)} - own - others
+        return [*self._in_turn(own), *self._in_turn(naming), *self._in_turn(others)]
 
     def _in_turn(self, ids: Iterable[str]) -> list[Timed]:
         files: dict[str, list[Timed]] = defaultdict(list)
@@ -104,6 +106,16 @@ class Map:
             (test for tests in files.values() for test in tests),
             key=lambda test: (not test.quick, places[test.id], test.seconds, test.id),
         )
+
+
+@cache
+def says(file: str, fault: Fault) -> bool:
+    """Whether a file of tests names the module of a fault at its top: who reads a constant sees it and enters nothing."""
+    if fault.entry or not (ROOT / file).exists():
+        return False
+    package, _, module = fault.file.removesuffix(".py").replace("/", ".").rpartition(".")
+    text = (ROOT / file).read_text("utf-8")
+    return f"{package}.{module}" in text or re.search(rf"from {package} import .*\b{module}\b", text) is not None
 
 
 @cache

@@ -291,7 +291,13 @@ class Planter(ast.NodeVisitor):
     def _arguments(self, node: ast.Call) -> None:
         plain = (ast.Name, ast.Attribute)
         for first, second in zip(node.args, node.args[1:], strict=False):
-            if isinstance(first, plain) and isinstance(second, plain) and _called(node) != "isinstance":
+            either_way = _called(node) in {"max", "min"} and not node.keywords
+            if (
+                isinstance(first, plain)
+                and isinstance(second, plain)
+                and _called(node) != "isinstance"
+                and not either_way
+            ):
                 start, end = self.source.span(first)[0], self.source.span(second)[1]
                 between = self.source.text[self.source.span(first)[1] : self.source.span(second)[0]]
                 self.note("arguments", start, end, f"{self.words(second)}{between}{self.words(first)}")

@@ -25,7 +25,7 @@ from typing import Any
 import pytest
 from django.core.cache import cache
 
-from tests.planted.choosing import users
+from tests.planted.choosing import says, users
 from tests.planted.faults import APPS, ROOT, Fault
 
 _failed: list[tuple[str, str]] = []
@@ -105,7 +105,7 @@ def _in_constant(fault: Fault, text: str, module: ModuleType) -> Callable[[], No
     before = [
         (place, name, there)
         for place in tuple(sys.modules.values())
-        if getattr(place, "__name__", "").split(".")[0] in APPS
+        if getattr(place, "__name__", "").split(".")[0] in (*APPS, "tests")
         for name, there in vars(place).items()
         if name in changed and there is getattr(module, name)
     ]
@@ -166,7 +166,7 @@ def _entered(session: pytest.Session) -> Iterator[tuple[pytest.Item, frozenset[s
             failed = _run(session, [test])
         finally:
             sys.settrace(None)
-            threading.settrace(None)  # type: ignore[arg-type]
+            threading.settrace(None)
         if failed is None:
             places = ((code.co_filename.removeprefix(f"{ROOT}/"), code.co_firstlineno) for code in codes)
             yield test, frozenset(f"{file}:{first}" for file, first in places if not file.startswith("/"))
@@ -189,10 +189,13 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     tests = {test.nodeid: test for test in session.items}
     # Where no test is listed with a fault, those that enter its function: all are run once without a fault to learn which.
     entered = [] if all(entry["tests"] for entry in work) else list(_entered(session))
+    broken = False
     for entry in work:
         fault = Fault(**entry["fault"] | {"entry": tuple(entry["fault"]["entry"])})
         chosen = [tests[test] for test in entry["tests"] if test in tests] or [
-            test for test, functions in entered if functions.intersection(users(fault))
+            test
+            for test, functions in entered
+            if functions.intersection(users(fault)) or says(test.nodeid.split("::", 1)[0], fault)
         ]
         if not chosen:
             continue
@@ -220,4 +223,5 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
             out.write(json.dumps(line, ensure_ascii=False) + "\n")
         if broken:
             break  # what it left behind would spoil the next
+    session.testsfailed = int(broken)  # whether some are left is the exit code's to say
     return True

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 KINDS: Final = ("sql bound", "sql condition", "sql order", "sql limit", "sql join", "sql conflict", "sql value")
@@ -77,6 +80,11 @@ TRIGGERS: Final[tuple[tuple[str, str, str], ...]] = (
     ("check", r"CREATE UNIQUE INDEX", "CREATE INDEX"),
 )
 COMMENT: Final = re.compile(r"--[^\n]*")
+# A join by a foreign key and by nothing else.
+BY_KEY: Final = re.compile(
+    r"\bJOIN \w+ (?P<alias>\w+) ON (?:(?P=alias)\.id = (?P<table>\w+)\.(?P<column>\w+_id)"
+    r"|(?P<table_>\w+)\.(?P<column_>\w+_id) = (?P=alias)\.id)(?=\s+(?!AND\b)|\s*\)|\s*\"|\s*;|$)"
+)
 
 
 def faults(words: str, *, trigger: bool = False) -> Iterator[tuple[str, int, int, str]]:
@@ -92,5 +100,32 @@ def faults(words: str, *, trigger: bool = False) -> Iterator[tuple[str, int, int
             between = re.search(r"\bBETWEEN\b(?!.*\bAND\b)", words[: match.start()].rsplit("\n", 1)[-1])
             if between and re.match(r"\s+AND ", match[0]):
                 continue  # the second bound, not a condition
+            if after == "LEFT JOIN" and _finds_its_row(words, match.start()):
+                continue  # nobody could see it
             if not any(first <= match.start() < last for first, last in comments):
                 yield kind, match.start(), match.end(), match.expand(after)
+
+
+def _finds_its_row(words: str, start: int) -> bool:
+    """Whether a join finds one row for each: by a key that is never null, and what a key points to is never removed."""
+    if (join := BY_KEY.match(words, start)) is None:
+        return False
+    table, column = join["table"] or join["table_"], join["column"] or join["column_"]
+    return column not in nullable() and re.search(rf"\bLEFT JOIN \w+ {table}\b", words) is None
+
+
+@cache
+def nullable() -> frozenset[str]:
+    """The columns of foreign keys that may be null in any table."""
+    found: set[str] = set()
+    for path in Path(__file__).resolve().parents[2].glob("*/**/models/*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(node.value, ast.Call)
+                and isinstance(node.targets[0], ast.Name)
+            ):
+                given = {keyword.arg: keyword.value for keyword in node.value.keywords}
+                if isinstance(given.get("null"), ast.Constant):
+                    found.add(f"{node.targets[0].id}_id")
+    return frozenset(found)

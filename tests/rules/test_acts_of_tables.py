@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from jackpot.rules.meter import Meter
 from tests.rules.lines import Lines, at, contributed
 
 
@@ -62,3 +63,17 @@ def test_a_round_counts_on_the_link_of_its_moment() -> None:
     assert contributed(lines.round("R-2", "MS-1", "21:59")) == {"aa": 34_000_000}
     assert lines.round("R-3", "MS-1", "22:00")["reasons"] == ["wager_not_offered"]
     assert lines.round("R-4", "MS-1", "22:05", betting=())["meters"] == []
+
+
+def test_terms_that_change_show_the_meters_of_the_link_that_the_table_is_on_then() -> None:
+    lines = Lines()
+    changed = lines.done("table.terms", "MS-1", minimum_cents=500)
+    assert [row["link"] for row in changed["meters"]] == ["aa"]
+    assert lines.done("table.terms", "MS-5", minimum_cents=500)["meters"] == [], "it is on no link"
+
+
+def test_nobody_joins_a_link_that_is_closed_for_good() -> None:
+    lines = Lines(cc=Meter(0))
+    lines.done("link.suspend", "cc", "21:30")
+    lines.done("link.close", "cc", "21:40", disposition=[{"level": "major", "part": "display", "to": "aa/major"}])
+    assert lines.code("table.join", "MS-5", link="cc") == "wrong_state"

@@ -28,3 +28,20 @@ def test_a_moment_is_read_to_the_nanosecond_below(fraction: str, offset: str) ->
         assert (at, read) == (moments.instant(text), since)
         assert moments.instant_nanoseconds(at) == since // 1000 * 1000
         assert moments.at_nanoseconds(since) == at
+
+
+@pytest.mark.parametrize(
+    ("text", "whether"),
+    [
+        ("1900-01-01T00:00:00Z", True), ("1899-12-31T23:59:59.999Z", False), ("1900-01-01T00:00:00+14:00", True),
+        ("2199-12-31T23:59:59.999999999-12:00", True), ("2200-01-01T00:00:00Z", False), ("0001-01-01T00:00:00Z", False),
+        ("9999-12-31T23:59:59Z", False), ("2028-02-29T12:00:00Z", True), ("2027-02-29T12:00:00Z", False),
+        ("2026-11-31T12:00:00Z", False), ("2026-13-01T12:00:00Z", False), ("2026-11-27T24:00:00Z", False),
+        ("2026-11-27T12:60:00Z", False), ("2026-11-27T12:00:60Z", False), ("2026-11-27T12:00:00", False),
+        ("2026-11-27T12:00:00+24:00", False), ("2026-11-27 12:00:00Z", False), ("2026-11-27T12:00:00.Z", False),
+        ("\u0662\u0660\u0662\u0666-11-27T12:00:00Z", False), ("2026-11-27T12:00:00Z\n", False), ("", False),
+        (None, False), (2026, False), (b"2026-11-27T12:00:00Z", False), (["2026-11-27T12:00:00Z"], False),
+    ],
+)  # fmt: skip
+def test_a_moment_is_a_day_of_the_calendar_between_its_years_with_its_offset(text: object, whether: bool) -> None:
+    assert moments.is_moment(text) is whether

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from typing import Any
@@ -57,6 +58,8 @@ def test_a_whole_number_is_plain_digits_within_bounds(value: str) -> None:
 def test_whole_numbers_at_their_bounds() -> None:
     assert [given(limit=text).whole("limit", least=-1, most=1_000) for text in ("-1", "0", "1000")] == [-1, 0, 1_000]
     assert given(limit=str(2**62)).whole("limit") == 2**62
+    with pytest.raises(BadParameter, match=r"from 0 to 4,611,686,018,427,387,904 is expected"):
+        given(limit=str(2**62 + 1)).whole("limit")
 
 
 @pytest.mark.parametrize(
@@ -113,6 +116,16 @@ def test_a_text_that_nothing_can_hold_is_refused(value: str) -> None:
 
 def test_texts_and_words_come_as_they_were() -> None:
     assert given(table=" MS-101 ").text("table") == " MS-101 "
+    assert given(table="x" * 4_000).text("table") == "x" * 4_000, "as long as may be"
+    assert given(table="x" * 9).text("table", longest=9) == "x" * 9
+    with pytest.raises(BadParameter, match="9 characters at most"):
+        given(table="x" * 10).text("table", longest=9)
     assert given(state="open").choice("state", ("open", "closed")) == "open"
     with pytest.raises(BadParameter, match="one of open, closed"):
         given(state="Open").choice("state", ("open", "closed"))
+
+
+def test_what_cannot_be_followed_is_named_wherever_it_is_sent() -> None:
+    """From one process to another too."""
+    refused = pickle.loads(pickle.dumps(BadParameter("from", "a day is expected")))
+    assert (refused.name, refused.detail, str(refused)) == ("from", "a day is expected", "from: a day is expected")

@@ -202,3 +202,51 @@ def test_tests_are_taken_until_the_time_is_over() -> None:
 def test_an_equivalent_fault_has_its_reason(entry: tuple[str, str]) -> None:
     name, reason = entry
     assert len(name) == 12 and len(reason.split()) >= 5
+
+
+def test_every_equivalent_fault_is_still_one_that_can_be_planted() -> None:
+    there = {fault.name for fault in drawing.every(faults.KINDS, ())}
+    assert set(command.equivalent()) <= there
+
+
+def test_a_join_that_always_finds_its_row_is_not_left_open() -> None:
+    """By a foreign key that is never null; where it may be, or stands in what was joined openly, or more is asked, it is."""
+
+    def opened(words: str) -> list[str]:
+        return [words[first:last] for _, first, last, after in sql.faults(words) if after == "LEFT JOIN"]
+
+    select = "SELECT 1 FROM tables_round round"
+    assert opened(f"{select} JOIN tables_table tabl ON tabl.id = round.table_id WHERE true") == []
+    assert opened(f"{select} JOIN tables_table tabl ON round.table_id = tabl.id") == []
+    for open_ in (
+        "JOIN jackpot_level level ON level.id = round.level_id",
+        "JOIN tables_table tabl ON tabl.id = round.table_id AND tabl.state = 'open'",
+        "JOIN tables_lock lock ON lock.table_id = round.table_id",
+        "LEFT JOIN tables_hold hold ON hold.message_id = round.message_id JOIN tables_table tabl ON tabl.id = hold.table_id",
+    ):
+        assert len(opened(f"{select} {open_}")) == 1, open_
+
+
+def test_faults_of_a_file_and_a_kind_are_all_of_them() -> None:
+    of_file = drawing.every(faults.KINDS, ["tables/queries/record.py"])
+    assert {fault.file for fault in of_file} == {"tables/queries/record.py"}
+    bounds = drawing.every(["sql bound"], ["tables/queries/record.py"])
+    assert bounds == [fault for fault in of_file if fault.kind == "sql bound"] != []
+
+
+def test_a_test_that_was_not_run_for_the_map_enters_what_its_other_parameters_do(tmp_path: Path) -> None:
+    (tmp_path / "map.1").write_text(
+        '{"id": "tests/api/test_a.py::one[1]", "seconds": 0.1, "passed": true, "test": ["jackpot/rules/meter.py:7"], '
+        '"others": ["tests/api/test_a.py::one[2]", "tests/api/test_a.py::one[3]"]}\n',
+        "utf-8",
+    )
+    seeing = [test.id.rsplit(":", 1)[1] for test in Map(tmp_path).seeing(fault_at((7,)))]
+    assert seeing == ["one[1]", "one[2]", "one[3]"]
+
+
+def test_a_constant_is_tried_by_whoever_names_its_module(tmp_path: Path) -> None:
+    file = "tests/rules/test_planted.py"
+    (tmp_path / "map.1").write_text(f'{{"id": "{file}::one", "seconds": 0.1, "passed": true, "test": []}}\n', "utf-8")
+    tests = Map(tmp_path)
+    assert [test.file for test in tests.seeing(fault_at((), "tests/planted/drawing.py"))] == [file]
+    assert tests.seeing(fault_at((7,), "tests/planted/drawing.py")) == [], "in a function only by whoever enters it"
