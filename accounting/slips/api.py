@@ -1,6 +1,7 @@
-"""Slips over HTTP: the register as JSON and CSV, one slip, its prints."""
+"""Slips over HTTP: the register as JSON and CSV, one slip, its prints; who won."""
 
 import csv
+import secrets
 from collections.abc import Iterator
 from io import StringIO
 from typing import Any
@@ -18,14 +19,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounting.office.api.requests import Refused, somebody
+from accounting.office.api.requests import Refused, StrictJson, refusals, somebody
 from accounting.office.callers import person_of
 from accounting.office.refusals import NotYours
+from accounting.office.rules.person import Person
 from accounting.rules import parameters
+from accounting.rules.acts import LONGEST_TEXT, escaped
 from accounting.shell.navigation import may_use
 from accounting.slips import queries
 from accounting.slips.rules.register import PRINTS, STATES, slip_name
-from accounting.slips.services import printing
+from accounting.slips.rules.winners import LOOKS, TAKES_DOWN
+from accounting.slips.services import printing, winners
 
 COLUMNS = (
     "slip", "state", "kind", "subject", "table", "link", "seat", "hand", "cents", "method", "form", "gaming_date",
@@ -168,7 +172,69 @@ class Prints(APIView):
         )  # fmt: skip
 
 
+class Winners(APIView):
+    """Who won, taken down for tax forms. Nothing that was taken down is answered here."""
+
+    parser_classes = [StrictJson]
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses={201: OpenApiTypes.OBJECT}, operation_id="winners_take_down")
+    def post(self, request: Request) -> Response:
+        """`{subject, payees: [{name, address, taxpayer_number?, first_id, second_id, share_cents}]}`; shares total the payout."""
+        person = _one_of(request, TAKES_DOWN, "who won is taken down by those who pay and those who keep the books")
+        given = _body(request, ("subject", "payees"))
+        with refusals():
+            made = winners.take_down(
+                given["subject"], given["payees"], by=person.name, at=timezone.now(), random=secrets.token_bytes,
+                origin=person.origin,
+            )  # fmt: skip
+        return Response({"subject": given["subject"], "edition": made[0].edition, "payees": len(made)}, status=201)
+
+
+class Looks(APIView):
+    """Who won, for those who file tax forms: each look is on record before anything is answered."""
+
+    parser_classes = [StrictJson]
+
+    @extend_schema(request=OpenApiTypes.OBJECT, responses={200: OpenApiTypes.OBJECT}, operation_id="winners_look")
+    def post(self, request: Request) -> Response:
+        """`{subject, reason}`: the payees in clear, with their shares."""
+        person = _one_of(request, LOOKS, "who won is shown to those who file tax forms")
+        given = _body(request, ("subject", "reason"))
+        with refusals():
+            found = winners.look(
+                given["subject"], by=person.name, at=timezone.now(), reason=given["reason"], origin=person.origin
+            )
+        return Response({"subject": given["subject"], "payees": found})
+
+
+def _one_of(request: Request, roles: frozenset[str], why: str) -> Person:
+    """The person who asks, of one of these roles; 403 for everybody else."""
+    person = person_of(request)
+    if roles.isdisjoint(person.roles):
+        raise Refused(403, NotYours.code, why)
+    return person
+
+
+def _body(request: Request, names: tuple[str, str]) -> dict[str, Any]:
+    """An object with exactly these keys, the texts among them texts; 422 with the pointer of the first fault."""
+    given = request.data
+    if type(given) is not dict:
+        raise Refused(422, "invalid_value", "an object is expected", "")
+    for key in given:
+        if key not in names:
+            raise Refused(422, "unknown_field", f"there is no {key}", f"/{escaped(str(key))}")
+    for name in names:
+        if name not in given:
+            raise Refused(422, "missing_field", f"{name} is missing", f"/{name}")
+        value = given[name]
+        if name != "payees" and (type(value) is not str or len(value) > LONGEST_TEXT or "\0" in value):
+            raise Refused(422, "invalid_value", f"{name} is a text", f"/{name}")
+    return given
+
+
 urlpatterns = [
+    path("winners", Winners.as_view(), name="api-winners"),
+    path("winners/looks", Looks.as_view(), name="api-winner-looks"),
     path("slips", Slips.as_view(), name="api-slips"),
     path("slips/<str:name>", OneSlip.as_view(), name="api-slip"),
     path("slips/<str:name>/prints", Prints.as_view(), name="api-slip-prints"),

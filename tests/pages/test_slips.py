@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any
 
 import pytest
@@ -207,3 +208,29 @@ def test_what_cannot_be_taken_down_is_said_and_what_was_typed_stays(paid: Client
 def test_who_won_is_taken_down_by_those_who_pay_or_count(paid: Client, signed_in: SignedIn, role: str) -> None:
     assert signed_in(role).get(f"/slips/winners/{HIT}/").status_code == 403
     assert paid.get("/slips/winners/ms-mg01-000009/").status_code == 404
+
+
+def test_who_won_over_http_by_role_and_by_field(paid: Client, signed_in: SignedIn) -> None:
+    def post(client: Client, path: str, body: Any) -> tuple[int, dict[str, Any]]:
+        answer = client.post(f"/api/v1/winners{path}", json.dumps(body), content_type="application/json")
+        return answer.status_code, answer.json()
+
+    cents = paid.get("/api/v1/slips/3").json()["cents"]
+    payee = {"name": "Pat Winner", "address": "1 Main Street", "first_id": "MA S1", "second_id": "passport"}
+    body = {"subject": HIT, "payees": [payee | {"share_cents": cents}]}
+    assert post(signed_in(AUDITOR), "", body)[0] == 403
+    status, said = post(paid, "", body | {"payees": [payee]})
+    assert (status, said["code"], said["pointer"]) == (422, "missing_field", "/payees/0/share_cents")
+    assert post(paid, "", {"subject": HIT})[1]["pointer"] == "/payees"
+    assert post(paid, "", body | {"x": 1})[1]["code"] == "unknown_field"
+    assert post(paid, "", body | {"subject": 5})[1]["pointer"] == "/subject"
+    assert post(paid, "", body | {"subject": "ms-mg01-000009"})[1]["code"] == "unknown_subject"
+    assert not Particulars.objects.exists()
+    assert post(paid, "", body) == (201, {"subject": HIT, "edition": 1, "payees": 1})
+    look = {"subject": HIT, "reason": "filing"}
+    assert post(paid, "/looks", look)[0] == post(signed_in(AUDITOR), "/looks", look)[0] == 403
+    assert post(signed_in(ACCOUNTING), "/looks", look | {"reason": ""})[1]["code"] == "missing_field"
+    assert not AuditRecord.objects.filter(action="look at particulars").exists()
+    status, said = post(signed_in(ACCOUNTING), "/looks", look)
+    assert (status, said["payees"][0]["name"], said["payees"][0]["share_cents"]) == (200, "Pat Winner", cents)
+    assert AuditRecord.objects.get(action="look at particulars").actor == ACCOUNTING
