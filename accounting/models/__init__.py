@@ -2,6 +2,7 @@
 
 from accounting.models.audit import AuditHead, AuditRecord
 from accounting.models.ledger import Account, Document, Event, Stream, Total, Transfer
+from accounting.models.numbers import HouseNumber
 from accounting.models.property import GamingDay, Property
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "Document",
     "Event",
     "GamingDay",
+    "HouseNumber",
     "Property",
     "Stream",
     "Total",

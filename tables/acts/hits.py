@@ -1,23 +1,25 @@
 """What people decide about hits and the envy that they earned (CONTRACT §7, SPEC §6.7), declared to the office.
 
 A hit is looked into by the pit, approved by a manager, a large one by two, and handed over by the cage or at the table. Only the
-cage pays from the cage and only the pit from a table's chips. A rejection moves the meter: the books agree to it.
+cage pays from the cage and only the pit from a table's chips. A rejection moves the meter: the books agree to it. What nobody
+came for is a matter of the books alone.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
-from accounting.rules.roles import CAGE, CONTROLLER, MANAGER, SUPERVISOR
+from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER, MANAGER, SUPERVISOR
 from accounting.shell.templatetags.pages import money, words
 from jackpot.acts.asked import act_asked, performing
 from jackpot.queries import hit_state
 from jackpot.rules import hits
-from jackpot.rules.hits import APPROVED, CHECKS, DETECTED, OWED, VERIFIED
-from tables.rules import payouts
+from jackpot.rules.hits import APPROVED, CHECKS, DETECTED, OWED, UNCLAIMED, VERIFIED
+from tables.rules import payouts, unclaimed
 from tables.services import past
 
 PIT = frozenset({SUPERVISOR, MANAGER})
+BOOKKEEPERS = frozenset({ACCOUNTING, CONTROLLER})
 
 
 def _in(*states: str) -> Callable[[str], bool]:
@@ -83,9 +85,12 @@ def rows(found: past.Foreseen) -> list[Change]:
     return said
 
 
-def _envy_is_owed(subject: str) -> bool:
-    found = past.standing("payout.pay", subject)
-    return found is not None and found.standing(subject) == OWED
+def _envy_in(*states: str) -> Callable[[str], bool]:
+    def is_in(subject: str) -> bool:
+        found = past.standing("payout.pay", subject)
+        return found is not None and found.standing(subject) in states
+
+    return is_in
 
 
 def _worth(act: str) -> Callable[[str], int]:
@@ -128,7 +133,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.pay"),
         foresee=foresee,
         perform=performing(past.perform),
-        possible=_in(APPROVED),
+        possible=_in(APPROVED, UNCLAIMED),
     ),
     Act(
         shape=hits.REJECT,
@@ -139,7 +144,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.reject"),
         foresee=foresee,
         perform=performing(past.perform),
-        possible=_in(DETECTED, VERIFIED, APPROVED),
+        possible=_in(DETECTED, VERIFIED, APPROVED, UNCLAIMED),
     ),
     Act(
         shape=payouts.PAY,
@@ -150,6 +155,48 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("payout.pay"),
         foresee=foresee,
         perform=performing(past.perform),
-        possible=_envy_is_owed,
+        possible=_envy_in(OWED, UNCLAIMED),
+    ),
+    Act(
+        shape=unclaimed.HIT_UNCLAIMED,
+        title="Book a hit as unclaimed",
+        proposes=BOOKKEEPERS,
+        worth=_worth("hit.unclaimed"),
+        version=_version("hit.unclaimed"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_in(APPROVED),
+    ),
+    Act(
+        shape=unclaimed.HIT_REMIT,
+        title="Remit a hit to the state",
+        proposes=frozenset({ACCOUNTING}),
+        approves=(Tier(0, CONTROLLER, 1),),
+        worth=_worth("hit.remit"),
+        version=_version("hit.remit"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_in(UNCLAIMED),
+    ),
+    Act(
+        shape=unclaimed.PAYOUT_UNCLAIMED,
+        title="Book envy as unclaimed",
+        proposes=BOOKKEEPERS,
+        worth=_worth("payout.unclaimed"),
+        version=_version("payout.unclaimed"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_envy_in(OWED),
+    ),
+    Act(
+        shape=unclaimed.PAYOUT_REMIT,
+        title="Remit envy to the state",
+        proposes=frozenset({ACCOUNTING}),
+        approves=(Tier(0, CONTROLLER, 1),),
+        worth=_worth("payout.remit"),
+        version=_version("payout.remit"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_envy_in(UNCLAIMED),
     ),
 )
