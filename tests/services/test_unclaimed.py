@@ -59,7 +59,8 @@ def test_the_register_has_what_may_be_handed_over_and_its_terms(house: House) ->
     assert f"{LINKED}/R-1/1/3" not in standing()
 
 
-def test_the_job_books_what_is_due_once_and_leaves_the_books_agreeing(house: House) -> None:
+def test_the_job_books_what_is_due_once_and_leaves_the_books_agreeing(busy_house: House) -> None:
+    house = busy_house
     approved(house)
     before = standing()
     assert booked(RECEIVED) == {"ok": True, "summary": "0 booked as unclaimed, 0.00 dollars"}, "not on its own day"
@@ -75,7 +76,8 @@ def test_the_job_books_what_is_due_once_and_leaves_the_books_agreeing(house: Hou
     verify()
 
 
-def test_an_unclaimed_award_is_paid_or_goes_to_the_state(house: House) -> None:
+def test_an_unclaimed_award_is_paid_or_goes_to_the_state(busy_house: House) -> None:
+    house = busy_house
     approved(house)
     booked(NEXT)
     whole = balance("unclaimed")
