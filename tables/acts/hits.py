@@ -8,8 +8,12 @@ came for is a matter of the books alone.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.utils import timezone
+
 from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
+from accounting.queries import gaming_day, the_property
 from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER, MANAGER, SUPERVISOR
+from accounting.rules.unclaimed import terms_in
 from accounting.shell.templatetags.pages import money, words
 from jackpot.acts.asked import act_asked, performing
 from jackpot.queries import hit_state
@@ -93,6 +97,21 @@ def _envy_in(*states: str) -> Callable[[str], bool]:
     return is_in
 
 
+def _due(act: str, state: str) -> Callable[[str], bool]:
+    """Whether a hit or payout is in a state and its term is over today: before, the act is not offered."""
+
+    def is_due(subject: str) -> bool:
+        found = past.standing(act, subject)
+        if found is None or found.standing(subject) != state:
+            return False
+        won_on, terms = found.hits[0].won_on, terms_in(the_property().jurisdiction)
+        assert won_on is not None, "its event says when it was won"
+        due = terms.state_from(won_on) if state == UNCLAIMED else terms.unclaimed_from(won_on)
+        return gaming_day(timezone.now())[0] >= due
+
+    return is_due
+
+
 def _worth(act: str) -> Callable[[str], int]:
     """What a hit awards or an envy payout comes to by its round's own settlement: who must agree is decided by it."""
 
@@ -165,7 +184,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.unclaimed"),
         foresee=foresee,
         perform=performing(past.perform),
-        possible=_in(APPROVED),
+        possible=_due("hit.unclaimed", APPROVED),
     ),
     Act(
         shape=unclaimed.HIT_REMIT,
@@ -176,7 +195,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.remit"),
         foresee=foresee,
         perform=performing(past.perform),
-        possible=_in(UNCLAIMED),
+        possible=_due("hit.remit", UNCLAIMED),
     ),
     Act(
         shape=unclaimed.PAYOUT_UNCLAIMED,
@@ -186,7 +205,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("payout.unclaimed"),
         foresee=foresee,
         perform=performing(past.perform),
-        possible=_envy_in(OWED),
+        possible=_due("payout.unclaimed", OWED),
     ),
     Act(
         shape=unclaimed.PAYOUT_REMIT,
@@ -197,6 +216,6 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("payout.remit"),
         foresee=foresee,
         perform=performing(past.perform),
-        possible=_envy_in(UNCLAIMED),
+        possible=_due("payout.remit", UNCLAIMED),
     ),
 )
