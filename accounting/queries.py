@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
@@ -19,12 +19,14 @@ from accounting.models import (
     Document,
     Event,
     GamingDay,
+    HouseNumber,
     Property,
     Stream,
     Total,
     Transfer,
 )
 from accounting.rules.accounts import named
+from accounting.rules.chart import in_its_sign, order
 from accounting.rules.events import ROUND
 from accounting.rules.gaming_day import began, gaming_date
 from accounting.statements import Row, execute
@@ -71,6 +73,11 @@ class Balance:
         """The balance at the end of the day."""
         return self.before_cents + self.debit_cents - self.credit_cents
 
+    @property
+    def in_its_sign_cents(self) -> int:
+        """The same, positive on the side on which an account of its kind usually stands."""
+        return in_its_sign(self.kind, self.after_cents)
+
 
 def trial_balance(day: date) -> list[Balance]:
     """Every account that ever moved up to the end of a gaming day, in the order of the chart of accounts."""
@@ -84,13 +91,13 @@ def trial_balance(day: date) -> list[Balance]:
             debits=Coalesce(Sum("totals__debit_cents", filter=today), Decimal(0)),
             credits=Coalesce(Sum("totals__credit_cents", filter=today), Decimal(0)),
         )
-        .order_by("id")
         .values_list("code", "kind", "owner", "before", "debits", "credits")
     )
-    return [
+    found = [
         Balance(code, kind, owner, int(before), int(debits), int(credits))
         for code, kind, owner, before, debits, credits in accounts
     ]
+    return sorted(found, key=lambda balance: order(balance.kind, balance.owner))
 
 
 def house_days(now: datetime) -> tuple[date, date]:
@@ -101,70 +108,6 @@ def house_days(now: datetime) -> tuple[date, date]:
 def account_named(code: str) -> Account | None:
     """An account by its code."""
     return Account.objects.filter(code=code).first()
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One movement of an account: the event it belongs to, the account on its other side, whole cents on one side."""
-
-    stream_id: int
-    stream: str
-    sequence: int
-    line: int
-    kind: str
-    subject: str
-    recorded_at: datetime
-    original_date: date | None
-    reason: str
-    other: str
-    debit_cents: int
-    credit_cents: int
-
-    @property
-    def key(self) -> str:
-        """Where it stands among the entries of an account and day."""
-        return f"{self.stream_id}-{self.sequence}-{self.line}"
-
-
-ENTRIES = """
-    SELECT transfer.stream_id, stream.code, transfer.sequence, transfer.line, event.kind, event.subject, event.recorded_at,
-        event.original_date, transfer.reason, other.code,
-        CASE WHEN transfer.debit_id = %(account)s THEN transfer.amount_cents ELSE 0 END,
-        CASE WHEN transfer.credit_id = %(account)s THEN transfer.amount_cents ELSE 0 END
-    FROM accounting_transfer transfer
-    JOIN accounting_event event ON event.stream_id = transfer.stream_id AND event.sequence = transfer.sequence
-    JOIN accounting_stream stream ON stream.id = transfer.stream_id
-    JOIN accounting_account other
-        ON other.id = CASE WHEN transfer.debit_id = %(account)s THEN transfer.credit_id ELSE transfer.debit_id END
-    WHERE transfer.stream_id = %(stream)s AND transfer.sequence BETWEEN %(first)s AND %(last)s
-        AND (transfer.sequence, transfer.line) > (%(after)s, %(line)s)
-        AND %(account)s IN (transfer.debit_id, transfer.credit_id) AND event.gaming_date = %(day)s
-    ORDER BY transfer.sequence, transfer.line LIMIT %(limit)s
-"""
-AROUND = timedelta(hours=1)
-
-
-def entries(account: Account, day: date, *, after: tuple[int, int, int] = (0, -1, 0), limit: int = 100) -> list[Entry]:
-    """The movements of an account on a gaming day, stream by stream in their order, after one of them."""
-    home = the_property()
-    began_at = began(day, zone=ZoneInfo(home.time_zone), starts=home.gaming_day_starts)
-    closed = closed_at(day)
-    totals = account.totals.filter(gaming_date=day, stream_id__gte=after[0])
-    found: list[Entry] = []
-    for stream in Stream.objects.filter(id__in=totals.values("stream_id")).order_by("id"):
-        first = _recorded_from(stream, began_at - AROUND)
-        last = stream.next_sequence if closed is None else _recorded_from(stream, closed + AROUND)
-        place = after[1:] if stream.id == after[0] else (-1, 0)
-        values: dict[str, Any] = {
-            "account": account.pk, "stream": stream.pk, "first": first, "last": last, "after": place[0],
-            "line": place[1], "day": day, "limit": limit - len(found),
-        }  # fmt: skip
-        with connection.cursor() as cursor:
-            cursor.execute(ENTRIES, values)
-            found += [Entry(*row) for row in cursor.fetchall()]
-        if len(found) >= limit:
-            break
-    return found
 
 
 def recorded_from(stream_id: int, at: datetime) -> int:
@@ -614,6 +557,28 @@ def balance_series(
     with connection.cursor() as cursor:
         cursor.execute(SERIES, values)
         return cursor.fetchall()
+
+
+def house_numbers() -> dict[str, str]:
+    """The house's own number of every account that has one, by code."""
+    latest = HouseNumber.objects.order_by("account_id", "-id").distinct("account_id")
+    return {code: number for code, number in latest.values_list("account__code", "number") if number}
+
+
+NUMBERED = "number an account"
+"""What the audit trail calls a change of an account's number."""
+
+
+def house_numbers_told() -> dict[str, str]:
+    """The same as the audit trail tells it, change by change."""
+    told: dict[str, str] = {}
+    for subject, detail in AuditRecord.objects.filter(action=NUMBERED).order_by("id").values_list("subject", "detail"):
+        told[subject] = detail["changes"][0]["after"]
+    return {code: number for code, number in told.items() if number != NO_NUMBER}
+
+
+NO_NUMBER = "none"
+"""How the audit trail says that an account has none."""
 
 
 def accounts_shown() -> dict[str, tuple[str, str]]:

@@ -1,19 +1,32 @@
-"""Pages of accounting: the trial balance, the audit trail."""
+"""Pages of accounting: the trial balance, statements of accounts, the chart, what is exported, the audit trail."""
 
+import json
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils import timezone
+from django.views.decorators.http import require_http_methods
 
-from accounting import queries
-from accounting.addresses import day_named
+from accounting import book_queries, queries
+from accounting.addresses import day_named, place
 from accounting.rules import parameters
 from accounting.rules.accounts import named
-from accounting.rules.parameters import BadParameter, Parameters
-from accounting.shell.pages import page
+from accounting.rules.chart import CHART, CREDIT, DEBIT, kind_of, worked_examples
+from accounting.rules.events import KINDS, LOCK, REASONS, ROUND
+from accounting.rules.parameters import BadParameter
+from accounting.rules.roles import ACCOUNTING, CONTROLLER
+from accounting.services import house_numbers
+from accounting.shell.pages import page, roles_of
 
 AUDIT_PAGE = 50
-ENTRIES_SHOWN = 200
+LINES_SHOWN = 200
+BOOKKEEPERS = frozenset({ACCOUNTING, CONTROLLER})
+"""Who gives accounts the house's numbers; auditors look."""
 
 
 @page(None)
@@ -24,22 +37,26 @@ def clock(request: HttpRequest) -> HttpResponse:
 
 @page("accounting")
 def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
-    """Every account's balance on one gaming day; without one, on the day that it is now."""
-    parameters.read(request.GET.lists(), ())
+    """Every account's balance on one gaming day, without one on the day that it is now; or as it was at a moment."""
+    given = parameters.read(request.GET.lists(), ("at",))
     first, today = queries.house_days(timezone.now())
-    chosen = day_named(day) if day else today
-    balances = queries.trial_balance(chosen)
+    chosen, moment = day_named(day) if day else today, given.moment("at")
+    balances = queries.trial_balance(chosen) if moment is None else book_queries.balances_at(moment)
     earlier, later = queries.days_around(chosen)
+    numbers = queries.house_numbers()
     context = {
         "day": chosen,
+        "moment": moment,
+        "at": given.text("at"),
         "is_today": chosen == today,
         "first": first,
-        "not_begun": chosen > today,
-        "before_the_house": chosen < first,
+        "not_begun": moment is None and chosen > today,
+        "before_the_house": moment is None and chosen < first,
         "earlier": earlier,
         "later": later,
         "closed_at": queries.closed_at(chosen),
-        "balances": balances,
+        "balances": [(balance, numbers.get(balance.code, "")) for balance in balances],
+        "numbers": numbers,
         "debits": sum(balance.debit_cents for balance in balances),
         "credits": sum(balance.credit_cents for balance in balances),
         "debit_balances": sum(balance.after_cents for balance in balances if balance.after_cents > 0),
@@ -48,37 +65,140 @@ def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
     return render(request, "accounting/trial_balance.html", context)
 
 
+STATEMENT = ("to", "stream", "reason", "other", "kind", "subject", "min", "max")
+"""As on the API, but for amounts, which people type in dollars."""
+
+
 @page("accounting")
-def account_entries(request: HttpRequest, day: str, code: str) -> HttpResponse:
-    """What moved on one account on a gaming day, entry by entry."""
-    given = parameters.read(request.GET.lists(), ("after",))
-    chosen, account = day_named(day), queries.account_named(code)
+def statement(request: HttpRequest, day: str, code: str) -> HttpResponse:
+    """What moved on one account, from a gaming day to the end of it or of a later one, with its balance behind each line."""
+    given = parameters.read(request.GET.lists(), (*STATEMENT, "after"))
+    first, account = day_named(day), queries.account_named(code)
     if account is None:
         raise Http404(f"no account {code}")
-    found = queries.entries(account, chosen, after=_place(given), limit=ENTRIES_SHOWN + 1)
-    balance = next((each for each in queries.trial_balance(chosen) if each.code == code), None)
+    last = given.day("to") or first
+    if last < first:
+        raise BadParameter("to", f"a day that is not before {first} is expected")
+    amounts = {"min_cents": given.dollars("min"), "max_cents": given.dollars("max")}
+    filters = book_queries.filters_of(given) | amounts
+    found = book_queries.statement(account, first, last, filters, after=place(given, "after"), limit=LINES_SHOWN + 1)
+    debits, credits = book_queries.turnover(account, first, last)
+    before = book_queries.brought_forward(account, first)
+    asked = {name: given.given[name] for name in STATEMENT if name in given}
     context = {
-        "day": chosen,
+        "day": first,
+        "to": last,
         "account": account,
         "name": named(code),
-        "balance": balance,
-        "entries": found[:ENTRIES_SHOWN],
+        "kind": CHART[account.kind],
+        "number": queries.house_numbers().get(code, ""),
+        "lines": found[:LINES_SHOWN],
+        "before_cents": before,
+        "debits": debits,
+        "credits": credits,
+        "balance_cents": before + debits - credits,
+        "given": given.given,
+        "filtered": any(name != "to" for name in asked),
+        "reasons": REASONS,
+        "kinds": KINDS,
+        "streams": book_queries.streams(),
+        "accounts": [each.code for each in book_queries.accounts()],
         "after": "after" in given,
-        "next": found[ENTRIES_SHOWN - 1].key if len(found) > ENTRIES_SHOWN else None,
+        "asked": urlencode(asked),
+        "file": urlencode(
+            {name: value for name, value in filters.items() if value is not None}
+            | {"from": first, "to": last, "form": "csv"}
+        ),
+        "next": found[LINES_SHOWN - 1].place.text if len(found) > LINES_SHOWN else None,
     }
-    return render(request, "accounting/account.html", context)
+    return render(request, "accounting/statement.html", context)
 
 
-def _place(given: Parameters) -> tuple[int, int, int]:
-    """Stream, sequence and line after which the entries go on."""
-    text = given.text("after", longest=60)
-    if text is None:
-        return 0, -1, 0
-    parts = text.split("-")
-    if len(parts) != 3:
-        raise BadParameter("after", "no place among the entries")
-    numbers = [Parameters({"after": part or "x"}).whole("after", most=2**62) or 0 for part in parts]
-    return numbers[0], numbers[1], numbers[2]
+@page("accounting")
+def event(request: HttpRequest, stream: str, sequence: int) -> HttpResponse:
+    """One event of the ledger: what it booked, what it was decided from and came to, and its place in the chain."""
+    parameters.read(request.GET.lists(), ())
+    found = book_queries.event_of(stream, sequence)
+    if found is None:
+        raise Http404(f"no event {sequence} of {stream}")
+    stream_id, shown = found
+    transfers = queries.transfers_of(stream_id, sequence)
+    documents = queries.documents_of(stream_id, sequence)
+    asked = json.loads(documents["cause"]) if documents else {}
+    context = {
+        "event": shown,
+        "is_message": shown["kind"] in (ROUND, LOCK),
+        "about_a_round": shown["kind"].startswith(("round", "lock")),
+        "transfers": transfers,
+        "total_cents": sum(transfer["amount_cents"] for transfer in transfers),
+        "documents": documents,
+        "asked": asked,
+        "last": book_queries.last_sequence(stream_id),
+    }
+    return render(request, "accounting/event.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page("accounting")
+def chart(request: HttpRequest) -> HttpResponse:
+    """The chart of accounts: what each kind holds and on which side it stands; the house's own numbers, to be changed."""
+    parameters.read(request.GET.lists(), ())
+    may_change = not roles_of(request).isdisjoint(BOOKKEEPERS)
+    refusal, typed = None, queries.house_numbers()
+    if request.method == "POST":
+        if not may_change:
+            raise PermissionDenied("Only accounting gives accounts their numbers.")
+        typed = {name.removeprefix("number:"): str(text).strip() for name, text in request.POST.items() if ":" in name}
+        try:
+            count = house_numbers.give(
+                typed, by=request.user.get_username(), at=timezone.now(), origin=request.META.get("REMOTE_ADDR", "")
+            )
+        except house_numbers.NumberRefused as refused:
+            refusal = refused
+        else:
+            said = "1 number was changed." if count == 1 else f"{count} numbers were changed."
+            messages.success(request, said if count else "Nothing was changed.")
+            return redirect("chart")
+    accounts = [(account, named(account.code), typed.get(account.code, "")) for account in book_queries.accounts()]
+    context = {
+        "kinds": [
+            {"kind": kind, "of": of, "accounts": [each for each in accounts if each[0].kind == kind]}
+            for kind, of in CHART.items()
+        ],
+        "may_change": may_change,
+        "refusal": refusal,
+        "without": sum(not number for _, _, number in accounts),
+    }
+    return render(request, "accounting/chart.html", context, status=400 if refusal else 200)
+
+
+@page("accounting")
+def postings(request: HttpRequest) -> HttpResponse:
+    """What events of every kind book, each on an example that was really recorded."""
+    parameters.read(request.GET.lists(), ())
+    examples = [example | {"rows": [_posted(row) for row in example["transfers"]]} for example in worked_examples()]
+    context = {
+        "examples": [example for example in examples if example["rows"]],
+        "silent": [example for example in examples if not example["rows"]],
+    }
+    return render(request, "accounting/postings.html", context)
+
+
+def _posted(transfer: dict[str, Any]) -> dict[str, Any]:
+    """A transfer with what it does to each of its accounts in the account's own sign."""
+    debit, credit = CHART[kind_of(transfer["debit"])], CHART[kind_of(transfer["credit"])]
+    return transfer | {"debit_grows": debit.side == DEBIT, "credit_grows": credit.side == CREDIT}
+
+
+@page("accounting")
+def export(request: HttpRequest) -> HttpResponse:
+    """What goes to the house's general ledger: which days, in which form."""
+    given = parameters.read(request.GET.lists(), ())
+    first, last = book_queries.days_booked(timezone.now())
+    numbers = queries.house_numbers()
+    without = [account.code for account in book_queries.accounts() if account.code not in numbers]
+    context = {"first": first, "last": last, "without": without, "given": given.given}
+    return render(request, "accounting/export.html", context)
 
 
 @page("audit")
@@ -101,7 +221,11 @@ def audit(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("clock", clock, name="clock"),
     path("accounting/", trial_balance, name="accounting"),
-    path("accounting/<str:day>/accounts/<anything:code>/", account_entries, name="account-entries"),
+    path("accounting/chart/", chart, name="chart"),
+    path("accounting/events/<anything:stream>/<int:sequence>/", event, name="event"),
+    path("accounting/postings/", postings, name="postings"),
+    path("accounting/export/", export, name="export"),
+    path("accounting/<str:day>/accounts/<anything:code>/", statement, name="account-entries"),
     path("accounting/<str:day>/", trial_balance, name="trial-balance"),
     path("audit/", audit, name="audit"),
 ]

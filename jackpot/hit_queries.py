@@ -11,11 +11,11 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from accounting.queries import the_property
 from accounting.rules.gaming_day import began
 from accounting.rules.parameters import Parameters
+from accounting.statements import execute
 from jackpot.models import Hit, HitStep
-from jackpot.rules.hits import hit_number
+from jackpot.rules.hits import OVER, hit_name, hit_number
 
 STATES = tuple(HitStep.State.values)
-OVER = ("paid", "rejected")
 MOST = 1_000
 
 LAST_STEP = HitStep.objects.filter(hit=OuterRef("pk")).order_by("-id").values("state")[:1]
@@ -79,9 +79,27 @@ def page(filters: Mapping[str, str], *, limit: int = 100) -> Page:
 
 
 def pending(*, limit: int = 200) -> tuple[list[dict[str, Any]], int]:
-    """Hits that are neither paid nor rejected, the oldest first, and how many there are altogether."""
+    """Hits that have not ended, the oldest first, and how many there are altogether."""
     waiting = _hits().filter(~Exists(HitStep.objects.filter(hit=OuterRef("pk"), state__in=OVER)))
     return [hit_shown(hit) for hit in waiting.order_by("id")[:limit]], waiting.count()
+
+
+AWARDS = """
+    SELECT link.code, hit.number, hit.paid_cents, last.state, coalesce(event.original_date, event.gaming_date)
+    FROM jackpot_hit hit
+    JOIN jackpot_link link ON link.id = hit.link_id
+    JOIN accounting_event event ON event.stream_id = link.stream_id AND event.sequence = hit.sequence
+    CROSS JOIN LATERAL (
+        SELECT state FROM jackpot_hitstep step WHERE step.hit_id = hit.id ORDER BY step.id DESC LIMIT 1
+    ) AS last
+    WHERE last.state IN ('approved', 'unclaimed') AND hit.paid_cents > 0
+    ORDER BY hit.id
+"""
+
+
+def awards_to_hand_over() -> list[tuple[str, int, str, date]]:
+    """Awards that are approved or unclaimed, of one cent at least: name, whole cents, state, the gaming day of the game."""
+    return [(hit_name(link, number), *more) for link, number, *more in execute(AWARDS)]
 
 
 @dataclass(frozen=True, slots=True)

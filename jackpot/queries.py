@@ -13,7 +13,7 @@ from accounting.rules.accounts import of_level
 from accounting.rules.events import OPENED
 from accounting.statements import execute
 from jackpot.models import Hit, HitStep, Level, LevelTerms, Link, Meter, ProgressiveEdition
-from jackpot.rules.hits import PAID, REJECTED, HitState, hit_name, hit_number
+from jackpot.rules.hits import OVER, HitState, hit_name, hit_number
 from jackpot.rules.meter import MILLION, Seed
 
 
@@ -370,22 +370,34 @@ OPEN_HITS = """
     JOIN jackpot_link link ON link.id = hit.link_id JOIN jackpot_level level ON level.id = hit.level_id
     WHERE link.stream_id = %s AND hit.sequence < %s ORDER BY hit.number
 """
-ENDING_HITS = ("hit.pay", "hit.reject", "round.void")
+ENDING_HITS = ("hit.pay", "hit.reject", "hit.remit", "round.void")
 
 
 def open_hits(stream_id: int, before: int) -> list[HitState]:
-    """The hits of a stream's link that were neither paid nor rejected before a sequence, as its events say."""
+    """The hits of a stream's link that had not ended before a sequence, as its events say."""
     ended = set()
     for event in documented(stream_id, ENDING_HITS):
         if event.sequence < before:
             for step in msgspec.json.decode(event.result).get("steps", ()):
-                if step["what"] == "hit" and step["state"] in (PAID, REJECTED):
+                if step["what"] == "hit" and step["state"] in OVER:
                     ended.add(step["name"])
     found = (
         HitState(hit_name(link, number), link, level, table, paid_cents, Seed(0, 0, 0))
         for link, number, level, table, paid_cents in execute(OPEN_HITS, [stream_id, before])
     )
     return [hit for hit in found if hit.name not in ended]
+
+
+DETECTED = """
+    SELECT coalesce(sum(hit.paid_cents), 0) FROM jackpot_hit hit WHERE NOT EXISTS (
+        SELECT FROM jackpot_hitstep step WHERE step.hit_id = hit.id AND step.state IN ('approved', 'rejected'))
+"""
+
+
+def detected_cents() -> int:
+    """What hits come to that are neither approved nor rejected yet, in whole cents: owed, but not to be paid yet."""
+    ((found,),) = execute(DETECTED)
+    return int(found)
 
 
 def latest_hits_between(stream_id: int, first: int, last: int, limit: int) -> tuple[list[Hit], int]:
@@ -468,7 +480,8 @@ STRAY_STEP = """
             AND event.recorded_at = step.at
             AND (event.subject = link.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0')
                     AND event.kind = CASE step.state WHEN 'verified' THEN 'hit.verify' WHEN 'approved' THEN 'hit.approve'
-                        WHEN 'paid' THEN 'hit.pay' WHEN 'rejected' THEN 'hit.reject' END
+                        WHEN 'paid' THEN 'hit.pay' WHEN 'rejected' THEN 'hit.reject'
+                        WHEN 'unclaimed' THEN 'hit.unclaimed' WHEN 'remitted' THEN 'hit.remit' END
                 OR event.subject = hit."table" || '/' || hit.round AND event.kind = 'round.void'
                     AND step.state = 'rejected'))
     ORDER BY step.id LIMIT 1

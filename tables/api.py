@@ -1,16 +1,11 @@
 """The payout history over HTTP (CONTRACT §5). Explanations need messages, so they are in `devices.api`."""
 
-import csv
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator
 from datetime import datetime
-from itertools import islice
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from asgiref.sync import sync_to_async
-from django.core.handlers.asgi import ASGIRequest
-from django.db import connections
-from django.http import HttpResponseBase, StreamingHttpResponse
+from django.http import HttpResponseBase
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
@@ -22,6 +17,8 @@ from rest_framework.views import APIView
 
 from accounting.queries import the_property
 from accounting.rules import parameters
+from accounting.rules.spreadsheet import row as spreadsheet_row
+from accounting.shell.downloads import download
 from tables.queries import payouts
 
 
@@ -63,57 +60,20 @@ class Csv(BaseRenderer):
         return bytes(JSONRenderer().render(data))
 
 
-class Line:
-    """A file that hands every row back to whoever writes it."""
-
-    def write(self, text: str) -> str:
-        """The row as CSV text."""
-        return text
-
-
 # The columns of CONTRACT §5, then what a reader of spreadsheets would have to work out.
 CSV_COLUMNS = (*payouts.COLUMNS, "dollars", "counts_at_local")
 
 
 def csv_rows(found: Iterator[dict[str, Any]]) -> Iterator[str]:
     """One header row, then the payouts, with dollars and the house's own time beside cents and UTC."""
-    writer = csv.writer(Line())
-    yield writer.writerow(CSV_COLUMNS)
+    yield spreadsheet_row(CSV_COLUMNS)
     zone: ZoneInfo | None = None
     for row in found:
         zone = zone or ZoneInfo(the_property().time_zone)
         local = datetime.fromisoformat(row["counts_at"]).astimezone(zone)
         dollars = f"{row['cents'] // 100}.{row['cents'] % 100:02d}"
         cells = [row[name] for name in payouts.COLUMNS]
-        yield writer.writerow([*map(cell, cells), dollars, f"{local:%Y-%m-%d %H:%M:%S %Z}"])
-
-
-def cell(value: Any) -> Any:
-    """A value for a CSV row: empty for none, and no text that a spreadsheet would run as a formula."""
-    if value is None:
-        return ""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
-ROWS_AT_ONCE = 2_000
-
-
-async def csv_parts(filters: Mapping[str, str]) -> AsyncIterator[str]:
-    """The same rows for a server that must not wait: part by part, each read in a thread."""
-    rows = csv_rows(payouts.every(filters))
-
-    def part() -> str:
-        try:
-            return "".join(islice(rows, ROWS_AT_ONCE))
-        finally:
-            connections.close_all()  # a slow reader must not keep a connection
-
-    read = sync_to_async(part, thread_sensitive=False)
-    while text := await read():
-        yield text
+        yield spreadsheet_row([*cells, dollars, f"{local:%Y-%m-%d %H:%M:%S %Z}"])
 
 
 class Payouts(APIView):
@@ -133,11 +93,8 @@ class Payouts(APIView):
         filters = {name: text for name, text in given.given.items() if name in payouts.FILTERS}
         if getattr(request.accepted_renderer, "format", "") == "csv":
             payouts.page(filters, limit=1)  # a bad filter is refused before the download begins
-            waits = not isinstance(request._request, ASGIRequest)
-            return StreamingHttpResponse(
-                csv_rows(payouts.every(filters)) if waits else csv_parts(filters),
-                content_type="text/csv; charset=utf-8",
-                headers={"Content-Disposition": 'attachment; filename="payouts.csv"'},
+            return download(
+                request._request, csv_rows(payouts.every(filters)), name="payouts.csv", content_type="text/csv"
             )
         found = payouts.page(filters, limit=limit)
         return Response({"items": found.items, "next": found.next})

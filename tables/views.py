@@ -1,7 +1,7 @@
 """Pages of tables: the payout history and the set-up of the house. Pages that show messages are in `devices.views`."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -11,7 +11,8 @@ from django.urls import path
 from django.utils import timezone
 
 from accounting.addresses import day_named
-from accounting.queries import house_days, the_property
+from accounting.office import registry
+from accounting.queries import house_days, the_property, trial_balance
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter, Parameters
 from accounting.shell.pages import page
@@ -21,6 +22,7 @@ from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout
 from tables.queries import locks, payouts, set_up, worth
 from tables.queries.days import tables_on
+from tables.queries.unclaimed import owed
 from tables.templatetags.cards import title
 
 PAYOUTS_SHOWN = 50
@@ -158,10 +160,38 @@ def _editions() -> Iterator[tuple[Any, str]]:
         yield edition, f"{title(edition.game)}, {words(edition.wager)}"
 
 
+@page("accounting")
+def unclaimed(request: HttpRequest) -> HttpResponse:
+    """What is owed and not handed over yet, against its accounts: from when it is unclaimed, and from when the state's."""
+    parameters.read(request.GET.lists(), ())
+    today, found, acts = house_days(timezone.now())[1], owed(), registry.acts()
+    balances = {balance.code: -balance.after_cents for balance in trial_balance(date.max)}
+    detected = jackpot_queries.detected_cents()
+    parts = []
+    for name, account, of, says, beside in (
+        ("Owed", "awards_payable", False, "awards payable, less what is detected and not approved yet", detected),
+        ("Unclaimed", "unclaimed", True, "kept for whoever comes for it", 0),
+    ):
+        chosen = [each for each in found if each.is_unclaimed == of]
+        cents, held = sum(each.cents for each in chosen), balances.get(account, 0) - beside
+        rows = [(each, acts.get(each.due(today) or "")) for each in chosen]
+        part = {
+            "name": name,
+            "says": says,
+            "rows": rows,
+            "cents": cents,
+            "account_cents": held,
+            "agrees": cents == held,
+        }
+        parts.append(part)
+    return render(request, "tables/unclaimed.html", {"parts": parts})
+
+
 urlpatterns = [
     path("payouts/", payout_search, name="payout-search"),
     path("payouts/total", payout_total, name="payout-total"),
     path("accounting/tables/", tables_day, name="tables-today"),
     path("accounting/tables/<str:day>/", tables_day, name="tables-day"),
+    path("accounting/unclaimed/", unclaimed, name="unclaimed"),
     path("set-up/", house, name="set-up"),
 ]

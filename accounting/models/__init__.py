@@ -3,6 +3,7 @@
 from accounting.models.audit import AuditHead, AuditRecord
 from accounting.models.day import ClosedDay, ClosedHead, Reading, ReadingNote, Verified
 from accounting.models.ledger import Account, Document, Event, Stream, Total, Transfer
+from accounting.models.numbers import HouseNumber
 from accounting.models.property import GamingDay, Property
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Document",
     "Event",
     "GamingDay",
+    "HouseNumber",
     "Property",
     "Reading",
     "ReadingNote",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 PROPERTY_ACCOUNTS = (
     "awards_payable",
     "unclaimed",
+    "state_payable",
     "withholding_payable",
     "cage",
     "wagers",
@@ -20,6 +21,7 @@ LEVEL_ACCOUNTS = ("liability", "reserve", "overflow")
 NAMES = {
     "awards_payable": "Awards payable to players",
     "unclaimed": "Unclaimed awards",
+    "state_payable": "Unclaimed awards, payable to the state",
     "withholding_payable": "Tax withheld, payable",
     "cage": "Cage",
     "wagers": "Wagers taken",

@@ -97,6 +97,15 @@ class Parameters:
             )
         return found
 
+    def moment(self, name: str) -> datetime | None:
+        """A moment as RFC 3339 with its offset; None where it was not given."""
+        value = self.given.get(name)
+        if value is None:
+            return None
+        if not is_moment(value):
+            raise BadParameter(name, "a moment like 2026-11-27T21:14:05-05:00 is expected")
+        return instant(value)
+
     def dollars(self, name: str) -> int | None:
         """The whole cents of an amount that people type as 1250, 1,250 or 1,250.00; None where it was not given."""
         value = self.given.get(name)

@@ -9,7 +9,7 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from accounting.queries import accounts_shown, documented, property_shown
+from accounting.queries import accounts_shown, documented, house_numbers, house_numbers_told, property_shown
 from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, inventory, of_level
 from accounting.rules.dated import ALWAYS, Dated
 from accounting.rules.events import OPENED
@@ -195,6 +195,7 @@ def _accounts() -> None:
         same("chart of accounts", "accounts", sorted(expected), sorted(found))
     for code, kind_and_owner in found.items():
         same(f"account {code}", "kind and owner", expected[code], kind_and_owner)
+    same("chart of accounts", "numbers of the house", house_numbers_told(), house_numbers())
 
 
 def _property() -> None:

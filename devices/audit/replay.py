@@ -122,6 +122,7 @@ def replay_range(part: Range) -> Replayed:
     """Replay a range from the state recorded before it. Raises Difference at the first event that is not as recorded."""
     in_force = terms.of_stream(part.stream_id, part.terms_version)
     house = terms.house_of(part.stream_id, before=part.first)
+    house.days = in_force.days
     began = recorded_before(part, house)
     replay = _Replay(part, in_force, house, began)
     with collector.paused():

@@ -6,7 +6,8 @@ from typing import Any
 
 from devices.audit.findings import Difference, same
 from jackpot.queries import step_shown, stray_step
-from tables.queries.ends import envy_end_shown, stray_end, void_shown
+from jackpot.rules.hits import UNCLAIMED
+from tables.queries.ends import envy_end_shown, envy_unclaimed_shown, stray_end, void_shown
 from tables.rules.precedents import Precedent, step_of
 
 
@@ -27,6 +28,9 @@ def compare_steps(
         match step["what"]:
             case "hit":
                 same(where, f"step of hit {name}: {state}", (at, by, note), step_shown(name, state))
+            case "envy" if state == UNCLAIMED:
+                waits = envy_unclaimed_shown(stream_id, precedent.sequence, precedent.lines[name])
+                same(where, f"unclaimed envy payout {name}", (sequence, at, by, note), waits)
             case "envy":
                 line = precedent.lines[name]
                 found = envy_end_shown(stream_id, precedent.sequence, line)

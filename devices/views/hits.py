@@ -18,20 +18,21 @@ from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import money
 from accounting.slips.queries import slip_of
 from jackpot import hit_queries
+from jackpot.rules.hits import OVER
 from tables.queries.ends import envy_owed
 from tables.queries.payouts import payout_id
 from tables.rules.house import VOID
 from tables.rules.precedents import OF_THE_PAST, Precedent, step_of
 from tables.services import past
 
-NEXT = {"detected": "hit.verify", "verified": "hit.approve", "approved": "hit.pay"}
+NEXT = {"detected": "hit.verify", "verified": "hit.approve", "approved": "hit.pay", "unclaimed": "hit.pay"}
 """The act that takes a hit on from each state."""
 LAST_SHOWN = 25
 
 
 @page("hits")
 def queue(request: HttpRequest) -> HttpResponse:
-    """Hits that are neither paid nor rejected, the oldest first, and envy that is owed; then the last that are over."""
+    """Hits that have not ended, the oldest first, and envy that is owed; then the last that are over."""
     given = parameters.read(request.GET.lists(), ("turn",))
     mine = given.choice("turn", ("mine",)) == "mine"
     now, roles = timezone.now(), roles_of(request)
@@ -46,9 +47,7 @@ def queue(request: HttpRequest) -> HttpResponse:
         "mine_count": sum(hit["mine"] for hit in waiting),
         "cents": sum(hit["paid_cents"] for hit in found),
         "envy": _owed(now) if not mine or not roles.isdisjoint(turns["payout.pay"]["asks"]) else [],
-        "over": [
-            hit for state in hit_queries.OVER for hit in hit_queries.page({"state": state}, limit=LAST_SHOWN).items
-        ],
+        "over": [hit for state in OVER for hit in hit_queries.page({"state": state}, limit=LAST_SHOWN).items],
     }
     context["over"].sort(key=lambda hit: hit["steps"][-1]["at"], reverse=True)
     return render(request, "hits/queue.html", context)

@@ -35,6 +35,7 @@ def run(arguments: list[str]) -> int:
         return _pytest(arguments)
     failed = [name for name, command in CHECKS if _step(name, command)]
     ensure_chromium()
+    ensure_hledger()
     failed += [name for name, arguments in RUNS if _pytest(list(arguments)) not in (0, NOTHING_CHOSEN)]
     if failed:
         print(f"\nNot well: {', '.join(failed)}", file=sys.stderr)
@@ -72,14 +73,22 @@ def ensure_chromium() -> None:
     """Pages are tested in a real browser: get Debian's where it is missing and we may."""
     if os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome"):
         return
+    _from_debian("chromium", "the tests of pages")
+
+
+def ensure_hledger() -> None:
+    """The journal of the general ledger is read by the program that it is written for: get Debian's where it is missing."""
+    if shutil.which("hledger") is None:
+        _from_debian("hledger", "the tests of the general ledger")
+
+
+def _from_debian(package: str, wanted_by: str) -> None:
     if shutil.which("apt-get") is None or os.geteuid() != 0:
-        print(
-            "[test] Chromium is missing, and only root can install it here: the tests of pages will say so", flush=True
-        )
+        print(f"[test] {package} is missing, and only root can install it here: {wanted_by} will say so", flush=True)
         return
-    print("[test] installing Chromium for the tests of pages (once)", flush=True)
+    print(f"[test] installing {package} for {wanted_by} (once)", flush=True)
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for command in (["update"], ["install", "-y", "--no-install-recommends", "chromium"]):
+    for command in (["update"], ["install", "-y", "--no-install-recommends", package]):
         subprocess.run(
             ["apt-get", "-qq", *command], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )

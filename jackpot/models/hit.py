@@ -47,7 +47,7 @@ class Hit(models.Model):
 
 
 class HitStep(models.Model):
-    """One step of a hit: detected, verified, approved, paid or rejected (SPEC §6.7)."""
+    """One step of a hit: detected, verified, approved, paid or rejected (SPEC §6.7); unclaimed, remitted (R83)."""
 
     class State(models.TextChoices):
         DETECTED = "detected"
@@ -55,9 +55,11 @@ class HitStep(models.Model):
         APPROVED = "approved"
         PAID = "paid"
         REJECTED = "rejected"
+        UNCLAIMED = "unclaimed"
+        REMITTED = "remitted"
 
     hit = models.ForeignKey(Hit, on_delete=models.PROTECT, related_name="steps")
-    state = models.CharField(max_length=8, choices=State)
+    state = models.CharField(max_length=9, choices=State)
     at = models.DateTimeField()
     by = models.CharField(max_length=150)
     note = models.TextField(blank=True)
@@ -66,7 +68,9 @@ class HitStep(models.Model):
         constraints = [
             models.UniqueConstraint(name="a_hit_takes_each_step_once", fields=["hit", "state"]),
             models.CheckConstraint(
-                name="a_step_is_one_of_the_five",
-                condition=Q(state__in=["detected", "verified", "approved", "paid", "rejected"]),
+                name="a_step_is_one_of_the_list",
+                condition=Q(
+                    state__in=["detected", "verified", "approved", "paid", "rejected", "unclaimed", "remitted"]
+                ),
             ),
         ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any, Final
 
 from accounting.rules.accounts import Movement, inventory, of_level
@@ -18,8 +19,12 @@ VERIFIED: Final = "verified"
 APPROVED: Final = "approved"
 PAID: Final = "paid"
 REJECTED: Final = "rejected"
+UNCLAIMED: Final = "unclaimed"
+REMITTED: Final = "remitted"
 OWED: Final = "owed"
 CANCELLED: Final = "cancelled"
+OVER: Final = (PAID, REJECTED, REMITTED)
+"""The states in which a hit ends."""
 
 CHECKS: Final = ("cards", "seat", "wager_sensor", "surveillance")
 METHODS: Final = ("cage", "table")
@@ -37,7 +42,10 @@ REJECT: Final = Shape("hit.reject", "hit")
 
 @dataclass(slots=True)
 class EnvyState:
-    """What a hit earned a neighbour: `name` is TABLE/ROUND/SEAT/FROM (DECISIONS A64); owed, paid or cancelled."""
+    """What a hit earned a neighbour: `name` is TABLE/ROUND/SEAT/FROM (DECISIONS A64).
+
+    Owed, or unclaimed by the term; then paid, cancelled or remitted to the state. `won_on` is the gaming day of the game.
+    """
 
     name: str
     hit: str
@@ -46,11 +54,15 @@ class EnvyState:
     seat: int
     cents: int
     state: str = OWED
+    won_on: date | None = None
 
 
 @dataclass(slots=True)
 class HitState:
-    """A hit as later events may name it: its award, who paid its seed, what became revenue, and how far it has come."""
+    """A hit as later events may name it: its award, who paid its seed, what became revenue, and how far it has come.
+
+    `won_on` is the gaming day of the game, where it is known.
+    """
 
     name: str
     link: str
@@ -61,11 +73,12 @@ class HitState:
     revenue_cents: int = 0
     state: str = DETECTED
     envy: list[EnvyState] = field(default_factory=list)
+    won_on: date | None = None
 
     @property
     def is_open(self) -> bool:
-        """Whether it is neither paid nor rejected."""
-        return self.state not in (PAID, REJECTED)
+        """Whether it is neither paid nor rejected nor the state's."""
+        return self.state not in OVER
 
 
 def hit_name(link: str, number: int) -> str:
@@ -89,28 +102,28 @@ def envy_name(table: str, round_: str, seat: int, from_seat: int) -> str:
 def verify(act: Act, hits: Mapping[str, HitState], links: Mapping[str, LinkState]) -> Decision:
     """The hit is what it seems: cards, seat, wager and pictures were looked at."""
     VERIFY.read(act.payload)
-    return _step(act, hits, links, DETECTED, VERIFIED)
+    return step(act, hits, links, (DETECTED,), VERIFIED)
 
 
 def approve(act: Act, hits: Mapping[str, HitState], links: Mapping[str, LinkState]) -> Decision:
     """The award may be paid."""
     APPROVE.read(act.payload)
-    return _step(act, hits, links, VERIFIED, APPROVED)
+    return step(act, hits, links, (VERIFIED,), APPROVED)
 
 
 def pay(act: Act, hits: Mapping[str, HitState], links: Mapping[str, LinkState]) -> Decision:
-    """The award is handed over, from the cage or from the table's chips."""
+    """The award is handed over, from the cage or from the table's chips; an unclaimed one to whoever comes for it."""
     payload = PAY.read(act.payload)
     hit = hit_of(act.subject, hits)
-    moved = [Movement("awards_payable", paid_from(payload["method"], hit.table), hit.paid_cents, "payment")]
-    return _step(act, hits, links, APPROVED, PAID, moved)
+    moved = [Movement(owed_by(hit.state), paid_from(payload["method"], hit.table), hit.paid_cents, "payment")]
+    return step(act, hits, links, (APPROVED, UNCLAIMED), PAID, moved)
 
 
 def reject(act: Act, hits: Mapping[str, HitState], links: Mapping[str, LinkState]) -> Decision:
     """The award goes back on today's meter and its seed where it came from; what was won later stands (SPEC §6.7)."""
     REJECT.read(act.payload)
     hit = hit_of(act.subject, hits)
-    _not_over(hit)
+    not_over(hit)
     link = links[hit.link]
     rejected = rejection(hit, link.meters[hit.level])
     after = {hit.level: rejected.meter}
@@ -132,26 +145,34 @@ def paid_from(method: str, table: str) -> str:
     return inventory(table) if method == "table" else "cage"
 
 
-def _not_over(hit: HitState) -> None:
+def owed_by(state: str) -> str:
+    """The account that an award or envy in a state is owed by."""
+    return "unclaimed" if state == UNCLAIMED else "awards_payable"
+
+
+def not_over(hit: HitState) -> None:
+    """ActRefused for a hit that has ended."""
     if hit.state == PAID:
         raise ActRefused("already_paid", detail=f"hit {hit.name} is paid")
     if hit.state == REJECTED:
         raise ActRefused("already_rejected", detail=f"hit {hit.name} is rejected")
+    if hit.state == REMITTED:
+        raise ActRefused("wrong_state", detail=f"hit {hit.name} is the state's")
 
 
-def _step(
+def step(
     act: Act,
     hits: Mapping[str, HitState],
     links: Mapping[str, LinkState],
-    before: str,
+    before: tuple[str, ...],
     after: str,
     moved: Iterable[Movement] = (),
 ) -> Decision:
-    """One step of a hit, only from the one before it."""
+    """One step of a hit, only from one of those before it."""
     hit = hit_of(act.subject, hits)
-    _not_over(hit)
-    if hit.state != before:
-        raise ActRefused("wrong_state", detail=f"hit {hit.name} is {hit.state}, not {before}")
+    not_over(hit)
+    if hit.state not in before:
+        raise ActRefused("wrong_state", detail=f"hit {hit.name} is {hit.state}, not {' or '.join(before)}")
     rows = links[hit.link].rows({}, nanoseconds(act.at))
     return done(act, list(moved), rows, steps=[hit_step(hit.name, after)])
 
@@ -175,7 +196,7 @@ def rejection(hit: HitState, meter: Meter) -> Rejected:
     there_cents = meter.value_cents + hit.paid_cents
     missing_cents = max(seeds_cents - there_cents, 0)
     moved = [
-        Movement("awards_payable", liability, hit.paid_cents, "rejection"),
+        Movement(owed_by(hit.state), liability, hit.paid_cents, "rejection"),
         Movement("adjustments", liability, missing_cents, "rejection"),
         Movement(liability, reserve, seed.reserve_cents, "rejection"),
         Movement(liability, "seed_expense", seed.house_cents, "rejection"),
@@ -184,8 +205,8 @@ def rejection(hit: HitState, meter: Meter) -> Rejected:
     ]
     steps = [hit_step(hit.name, REJECTED)]
     for envy in sorted(hit.envy, key=lambda each: each.seat, reverse=True):
-        if envy.state == OWED:
-            moved.append(Movement("awards_payable", "envy", envy.cents, "rejection"))
+        if envy.state in (OWED, UNCLAIMED):
+            moved.append(Movement(owed_by(envy.state), "envy", envy.cents, "rejection"))
             steps.append(envy_step(envy.name, CANCELLED))
     after = meter._replace(
         value_cents=there_cents + missing_cents - seeds_cents,

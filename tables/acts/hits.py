@@ -1,21 +1,28 @@
 """What people decide about hits and the envy that they earned (CONTRACT §7, SPEC §6.7), declared to the office.
 
 A hit is looked into by the pit, approved by a manager, a large one by two, and handed over by the cage or at the table. Only the
-cage pays from the cage and only the pit from a table's chips. A rejection moves the meter: the books agree to it.
+cage pays from the cage and only the pit from a table's chips. A rejection moves the meter: the books agree to it. What nobody
+came for is a matter of the books alone.
 """
 
 from collections.abc import Callable
 
+from django.utils import timezone
+
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
-from accounting.rules.roles import CAGE, CONTROLLER, MANAGER
+from accounting.queries import gaming_day, the_property
+from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER, MANAGER
+from accounting.rules.unclaimed import terms_in
 from accounting.shell.templatetags.pages import money, words
 from jackpot.acts.asked import act_asked, performing
 from jackpot.queries import hit_state
 from jackpot.rules import hits
-from jackpot.rules.hits import APPROVED, CHECKS, DETECTED, OWED, VERIFIED
+from jackpot.rules.hits import APPROVED, CHECKS, DETECTED, OWED, UNCLAIMED, VERIFIED
 from tables.acts.slips import PIT, handed_over, may_be_paid, payer, taken_back
-from tables.rules import payouts
+from tables.rules import payouts, unclaimed
 from tables.services import past
+
+BOOKKEEPERS = frozenset({ACCOUNTING, CONTROLLER})
 
 
 def _in(*states: str) -> Callable[[str], bool]:
@@ -98,9 +105,27 @@ def rows(found: past.Foreseen) -> list[Change]:
     return said
 
 
-def _envy_is_owed(subject: str) -> bool:
-    found = past.standing("payout.pay", subject)
-    return found is not None and found.standing(subject) == OWED
+def _envy_in(*states: str) -> Callable[[str], bool]:
+    def is_in(subject: str) -> bool:
+        found = past.standing("payout.pay", subject)
+        return found is not None and found.standing(subject) in states
+
+    return is_in
+
+
+def _due(act: str, state: str) -> Callable[[str], bool]:
+    """Whether a hit or payout is in a state and its term is over today: before, the act is not offered."""
+
+    def is_due(subject: str) -> bool:
+        found = past.standing(act, subject)
+        if found is None or found.standing(subject) != state:
+            return False
+        won_on, terms = found.hits[0].won_on, terms_in(the_property().jurisdiction)
+        assert won_on is not None, "its event says when it was won"
+        due = terms.state_from(won_on) if state == UNCLAIMED else terms.unclaimed_from(won_on)
+        return gaming_day(timezone.now())[0] >= due
+
+    return is_due
 
 
 def _worth(act: str) -> Callable[[str], int]:
@@ -143,7 +168,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.pay"),
         foresee=_foresee_payment,
         perform=_pay,
-        possible=_in(APPROVED),
+        possible=_in(APPROVED, UNCLAIMED),
     ),
     Act(
         shape=hits.REJECT,
@@ -154,7 +179,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.reject"),
         foresee=foresee,
         perform=reject,
-        possible=_in(DETECTED, VERIFIED, APPROVED),
+        possible=_in(DETECTED, VERIFIED, APPROVED, UNCLAIMED),
     ),
     Act(
         shape=payouts.PAY,
@@ -165,6 +190,48 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("payout.pay"),
         foresee=_foresee_payment,
         perform=_pay,
-        possible=_envy_is_owed,
+        possible=_envy_in(OWED, UNCLAIMED),
+    ),
+    Act(
+        shape=unclaimed.HIT_UNCLAIMED,
+        title="Book a hit as unclaimed",
+        proposes=BOOKKEEPERS,
+        worth=_worth("hit.unclaimed"),
+        version=_version("hit.unclaimed"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_due("hit.unclaimed", APPROVED),
+    ),
+    Act(
+        shape=unclaimed.HIT_REMIT,
+        title="Remit a hit to the state",
+        proposes=frozenset({ACCOUNTING}),
+        approves=(Tier(0, CONTROLLER, 1),),
+        worth=_worth("hit.remit"),
+        version=_version("hit.remit"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_due("hit.remit", UNCLAIMED),
+    ),
+    Act(
+        shape=unclaimed.PAYOUT_UNCLAIMED,
+        title="Book envy as unclaimed",
+        proposes=BOOKKEEPERS,
+        worth=_worth("payout.unclaimed"),
+        version=_version("payout.unclaimed"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_due("payout.unclaimed", OWED),
+    ),
+    Act(
+        shape=unclaimed.PAYOUT_REMIT,
+        title="Remit envy to the state",
+        proposes=frozenset({ACCOUNTING}),
+        approves=(Tier(0, CONTROLLER, 1),),
+        worth=_worth("payout.remit"),
+        version=_version("payout.remit"),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_due("payout.remit", UNCLAIMED),
     ),
 )

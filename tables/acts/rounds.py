@@ -8,7 +8,7 @@ from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
 from accounting.rules.roles import MANAGER, SUPERVISOR
 from accounting.shell.templatetags.pages import money
 from jackpot.acts.asked import act_asked, performing
-from jackpot.rules.hits import PAID
+from jackpot.rules.hits import PAID, REMITTED
 from tables.acts.hits import rows
 from tables.acts.slips import taken_back
 from tables.rules import differences, round_acts
@@ -36,7 +36,11 @@ def _can_be_voided(subject: str) -> bool:
     if _is_held(subject):
         return True
     found = past.standing(VOID_ROUND, subject)
-    return found is not None and found.round.outcome == SETTLED and all(hit.state != PAID for hit in found.hits)
+    return (
+        found is not None
+        and found.round.outcome == SETTLED
+        and all(hit.state not in (PAID, REMITTED) for hit in found.hits)
+    )
 
 
 def _foresee_void(asked: Asked) -> Foreseen:
@@ -46,7 +50,10 @@ def _foresee_void(asked: Asked) -> Foreseen:
         return _foresee_round(asked)
     found = past.foresee(act, at=asked.at)
     stands = [
-        f"{envy.name} ({money(envy.cents)})" for hit in found.precedent.hits for envy in hit.envy if envy.state == PAID
+        f"{envy.name} ({money(envy.cents)})"
+        for hit in found.precedent.hits
+        for envy in hit.envy
+        if envy.state in (PAID, REMITTED)
     ]
     return Foreseen(tuple(rows(found)), f"Paid envy stands: {', '.join(stands)}." if stands else "")
 

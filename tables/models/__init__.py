@@ -1,12 +1,13 @@
 """What tables remember: wager editions, tables and their terms, rounds, locks, holds and payouts."""
 
-from tables.models.ends import EnvyEnd, VoidedRound
+from tables.models.ends import EnvyEnd, EnvyUnclaimed, VoidedRound
 from tables.models.lock import Lock, LockSetAside
 from tables.models.round import Hold, Payout, Round
 from tables.models.table import Table, TablePaytable, TableTerms, WagerEdition
 
 __all__ = [
     "EnvyEnd",
+    "EnvyUnclaimed",
     "Hold",
     "Lock",
     "LockSetAside",

@@ -24,6 +24,7 @@ class EnvyEnd(models.Model):
     class State(models.TextChoices):
         PAID = "paid"
         CANCELLED = "cancelled"
+        REMITTED = "remitted"
 
     pk = models.CompositePrimaryKey("stream", "sequence", "line")
     stream = unguarded("accounting.Stream")
@@ -37,5 +38,21 @@ class EnvyEnd(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(name="owed_envy_is_paid_or_cancelled", condition=Q(state__in=["paid", "cancelled"])),
+            models.CheckConstraint(
+                name="owed_envy_is_paid_cancelled_or_remitted",
+                condition=Q(state__in=["paid", "cancelled", "remitted"]),
+            ),
         ]
+
+
+class EnvyUnclaimed(models.Model):
+    """An envy payout that nobody came for in its term; `event` is the sequence of the act on its stream. It may end yet."""
+
+    pk = models.CompositePrimaryKey("stream", "sequence", "line")
+    stream = unguarded("accounting.Stream")
+    sequence = models.BigIntegerField()
+    line = models.SmallIntegerField()
+    event = models.BigIntegerField()
+    at = models.DateTimeField()
+    by = models.CharField(max_length=150)
+    note = models.TextField(blank=True)

@@ -45,7 +45,7 @@ class TableDay:
 DAY = """
     WITH rejected AS MATERIALIZED (
         SELECT hit."table" AS code, count(DISTINCT (event.stream_id, event.sequence)) AS rejections,
-            coalesce(sum(moved.amount_cents) FILTER (WHERE debit.kind = 'awards_payable'
+            coalesce(sum(moved.amount_cents) FILTER (WHERE debit.kind IN ('awards_payable', 'unclaimed')
                 AND credit.kind = 'liability'), 0) AS jackpot,
             coalesce(sum(moved.amount_cents) FILTER (WHERE credit.kind = 'envy'), 0) AS envy
         FROM jackpot_hitstep step JOIN jackpot_hit hit ON hit.id = step.hit_id

@@ -4,12 +4,14 @@ from datetime import datetime
 from typing import Any
 
 from accounting.statements import execute
-from tables.models import EnvyEnd, VoidedRound
+from tables.models import EnvyEnd, EnvyUnclaimed, VoidedRound
 
 # Every step of an act has its row, as a replay of it compares: where an act has no more rows than steps, none is astray.
 STRAY_END = """
     SELECT astray.what, stream.code, astray.event FROM (
-        SELECT 'envy' AS what, stream_id, event, count(*) AS rows FROM tables_envyend GROUP BY stream_id, event
+        SELECT 'envy' AS what, stream_id, event, count(*) AS rows FROM (
+            SELECT stream_id, event FROM tables_envyend UNION ALL SELECT stream_id, event FROM tables_envyunclaimed
+        ) AS envy GROUP BY stream_id, event
         UNION ALL SELECT 'round', stream_id, event, count(*) FROM tables_voidedround GROUP BY stream_id, event
     ) AS astray
     LEFT JOIN accounting_stream stream ON stream.id = astray.stream_id
@@ -31,7 +33,9 @@ def stray_end() -> tuple[str, str | None, int] | None:
 # By the index of what is owed: envy is as rare as hits.
 OWED = """
     SELECT stream.code, payout.sequence, payout.line, tabl.code, round.reference, payout.seat, payout.hand, payout.cents,
-        event.recorded_at
+        event.recorded_at, CASE WHEN EXISTS (
+            SELECT FROM tables_envyunclaimed waits WHERE waits.stream_id = payout.stream_id
+                AND waits.sequence = payout.sequence AND waits.line = payout.line) THEN 'unclaimed' ELSE 'owed' END
     FROM tables_payout payout
     JOIN accounting_stream stream ON stream.id = payout.stream_id
     JOIN tables_table tabl ON tabl.id = payout.table_id
@@ -45,8 +49,9 @@ OWED = """
 
 
 def envy_owed(*, limit: int = 200) -> list[dict[str, Any]]:
-    """Envy payouts that are owed, the oldest first: where each stands, its seat, hand, cents, and since when it is owed."""
-    names = ("stream", "sequence", "line", "table", "round", "seat", "hand", "cents", "recorded_at")
+    """Envy payouts that are owed, the oldest first: where each stands, its seat, hand, cents, since when it is owed,
+    and whether it is `owed` or already `unclaimed`."""
+    names = ("stream", "sequence", "line", "table", "round", "seat", "hand", "cents", "recorded_at", "state")
     return [dict(zip(names, row, strict=True)) for row in execute(OWED, [limit])]
 
 
@@ -54,6 +59,12 @@ def envy_end_shown(stream_id: int, sequence: int, line: int) -> tuple[str, int, 
     """How an envy payout ended: its state, the act's sequence, when, by whom, the note; None while it is owed."""
     found = EnvyEnd.objects.filter(stream_id=stream_id, sequence=sequence, line=line)
     return found.values_list("state", "event", "at", "by", "note").first()
+
+
+def envy_unclaimed_shown(stream_id: int, sequence: int, line: int) -> tuple[int, datetime, str, str] | None:
+    """How an envy payout became unclaimed: the act's sequence, when, by whom, the note; None where it did not."""
+    found = EnvyUnclaimed.objects.filter(stream_id=stream_id, sequence=sequence, line=line)
+    return found.values_list("event", "at", "by", "note").first()
 
 
 def void_shown(stream_id: int, sequence: int) -> tuple[int, datetime, str, str] | None:

@@ -25,7 +25,7 @@ COLUMNS = (
 )  # fmt: skip
 MOST = 1_000
 MANY_AT_ONCE = 2_000
-STATES = ("detected", "verified", "approved", "owed", "paid", "rejected", "cancelled", "void")
+STATES = ("detected", "verified", "approved", "owed", "paid", "rejected", "cancelled", "unclaimed", "remitted", "void")
 
 
 # A fixed pay is paid at the table with the round, and handed back where that was voided. What a level owes walks the steps
@@ -38,7 +38,9 @@ STATE = """
         WHERE hit.sequence = payout.sequence AND hit.seat = payout.seat ORDER BY step.id DESC LIMIT 1)
     WHEN 'envy' THEN coalesce((
         SELECT ended.state FROM tables_envyend ended WHERE ended.stream_id = payout.stream_id
-            AND ended.sequence = payout.sequence AND ended.line = payout.line), 'owed')
+            AND ended.sequence = payout.sequence AND ended.line = payout.line), (
+        SELECT 'unclaimed' FROM tables_envyunclaimed waits WHERE waits.stream_id = payout.stream_id
+            AND waits.sequence = payout.sequence AND waits.line = payout.line), 'owed')
     ELSE CASE WHEN EXISTS (
         SELECT FROM tables_voidedround voided WHERE voided.stream_id = payout.stream_id
             AND voided.sequence = payout.sequence) THEN 'void' ELSE 'paid' END END

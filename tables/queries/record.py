@@ -1,6 +1,7 @@
 """What is on record of rounds and streams, for whoever waits for a settlement or compares the record with what it should be."""
 
 from collections.abc import Collection
+from datetime import date
 
 from django.db import connection
 
@@ -39,7 +40,7 @@ PAYOUTS = """
 """
 SETTLED = "SELECT stream_id, sequence FROM tables_round WHERE message_id = %s"
 SETTLEMENT = """
-    SELECT round.settlement, event.result_digest FROM tables_round round
+    SELECT round.settlement, event.result_digest, coalesce(event.original_date, event.gaming_date) FROM tables_round round
     JOIN accounting_event event ON event.stream_id = round.stream_id AND event.sequence = round.sequence
     WHERE round.stream_id = %s AND round.sequence = %s
 """
@@ -103,12 +104,16 @@ def round_settled(message_id: int) -> tuple[int, int] | None:
     return (found[0][0], found[0][1]) if found else None
 
 
-def settlement_at(stream_id: int, sequence: int) -> tuple[bytes, bytes]:
-    """The settlement of a round's event as it is kept, and its digest as the event has it. LookupError where none is."""
+def settlement_at(stream_id: int, sequence: int) -> tuple[bytes, bytes, date]:
+    """The settlement of a round's event as it is kept, its digest and the round's own gaming day as the event has them.
+
+    LookupError where none is.
+    """
     found = execute(SETTLEMENT, [stream_id, sequence])
     if not found:
         raise LookupError(f"there is no round at sequence {sequence}")
-    return bytes(found[0][0]), bytes(found[0][1])
+    settlement, digest, day = found[0]
+    return bytes(settlement), bytes(digest), day
 
 
 def results_at(stream_id: int, sequences: Collection[int]) -> list[Row]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final, NamedTuple, cast
 
 from accounting.rules import edition as editions
@@ -20,7 +21,7 @@ from jackpot.rules.hits import EnvyState, HitState, envy_name, hit_name
 from jackpot.rules.meter import Seed
 from jackpot.rules.parts import Brought
 from jackpot.rules.progressive import LevelMovement
-from tables.rules import acts, books, contact, days, installing, locking, payouts, round_acts
+from tables.rules import acts, books, contact, days, installing, locking, payouts, round_acts, unclaimed
 from tables.rules.books import PayoutLine, Posting
 from tables.rules.game import Game
 from tables.rules.house import (
@@ -83,7 +84,7 @@ def decide_result(
     game, link = standing.game, standing.link
     locked = lock.put_in if lock is not None else None
     settled = settle(message, game, link.meters if link else {}, reasons, override, locked)
-    return _decided(message, settled, game, house, edition, lock)
+    return _decided(message, settled, game, house, edition, lock, cause.counts_at)
 
 
 def _reasons(message: RoundMessage, standing: Standing) -> list[str]:
@@ -113,7 +114,7 @@ def decide_void_of_held(cause: Result, house: House, edition: int | None = None)
     link = house.link_of(table, moment) if lock is None else house.links[lock.link]
     game = house.game_on(table, moment, link)
     settled = voided(message, game, link.meters if link else {}, lock.put_in if lock is not None else None)
-    return _decided(message, settled, game, house, edition, lock)
+    return _decided(message, settled, game, house, edition, lock, moment)
 
 
 def stakes(message: RoundMessage) -> dict[int, int]:
@@ -122,7 +123,13 @@ def stakes(message: RoundMessage) -> dict[int, int]:
 
 
 def _decided(
-    message: RoundMessage, settled: Settled, game: Game[Any], house: House, edition: int | None, lock: LockState | None
+    message: RoundMessage,
+    settled: Settled,
+    game: Game[Any],
+    house: House,
+    edition: int | None,
+    lock: LockState | None,
+    moment: int,
 ) -> RoundDecision:
     settlement = settled.settlement
     key = (message.table, message.round)
@@ -136,7 +143,9 @@ def _decided(
     if link is not None and settlement["awards"]:
         for number, award in enumerate(settlement["awards"], house.links[link].next_hit):
             award["hit"] = hit_name(link, number)
-        hits_ = hits_of(settlement, link)
+        won_at = moment if lock is None else lock.counts_at
+        won_on = house.days.of(won_at) if house.remembers and house.days is not None else None
+        hits_ = hits_of(settlement, link, won_on)
     posting = books.posting(settlement, base_wagers=game.base, contributions=settled.movements, link=link)
     return RoundDecision(
         settled.outcome,
@@ -188,8 +197,8 @@ def _both(lock: Brought | None, result: Brought) -> Brought:
     return Brought(*(one + other for one, other in zip(lock, result, strict=True)))
 
 
-def hits_of(settlement: Settlement, link: str) -> list[HitState]:
-    """The hits of a round with the envy that each earned its neighbours."""
+def hits_of(settlement: Settlement, link: str, won_on: date | None = None) -> list[HitState]:
+    """The hits of a round with the envy that each earned its neighbours; `won_on` is the gaming day of the game."""
     table, round_ = settlement["table"], settlement["round"]
     found: dict[int, HitState] = {}
     for award in settlement["awards"]:
@@ -202,12 +211,14 @@ def hits_of(settlement: Settlement, link: str) -> list[HitState]:
             award["paid_cents"],
             Seed(seed["reserve_cents"], seed["house_cents"], seed["overflow_cents"]),
             award.get("revenue_cents", 0),
+            won_on=won_on,
         )
     for seat in settlement["seats"]:
         for envy in seat["envy"]:
             hit = found[envy["from_seat"]]
             name = envy_name(table, round_, seat["seat"], envy["from_seat"])
-            hit.envy.append(EnvyState(name, hit.name, link, table, seat["seat"], envy["paid_cents"]))
+            paid_cents = envy["paid_cents"]
+            hit.envy.append(EnvyState(name, hit.name, link, table, seat["seat"], paid_cents, won_on=won_on))
     return list(found.values())
 
 
@@ -281,7 +292,11 @@ ACTS: Final[Mapping[str, Decider]] = {
     "hit.approve": lambda act, house, edition: hits.approve(act, house.hits, house.links),
     "hit.pay": lambda act, house, edition: hits.pay(act, house.hits, house.links),
     "hit.reject": lambda act, house, edition: hits.reject(act, house.hits, house.links),
+    "hit.unclaimed": lambda act, house, edition: unclaimed.hit_unclaimed(act, house),
+    "hit.remit": lambda act, house, edition: unclaimed.hit_remit(act, house),
     "payout.pay": lambda act, house, edition: payouts.pay(act, house),
+    "payout.unclaimed": lambda act, house, edition: unclaimed.payout_unclaimed(act, house),
+    "payout.remit": lambda act, house, edition: unclaimed.payout_remit(act, house),
     "round.release": _released,
     "round.correct": _corrected,
     "round.void": _voided,
@@ -299,6 +314,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
         link_shapes.FILE, link_shapes.OPENING, link_shapes.SUSPEND, link_shapes.RESUME, link_shapes.CLOSE, link_shapes.TERMS,
         acts.TABLE_JOIN, acts.TABLE_LEAVE, acts.TABLE_OPEN, acts.TABLE_CLOSE, acts.TABLE_TERMS,
         levels.ADJUST, levels.TRANSFER, hits.VERIFY, hits.APPROVE, hits.PAY, hits.REJECT, payouts.PAY,
+        unclaimed.HIT_UNCLAIMED, unclaimed.HIT_REMIT, unclaimed.PAYOUT_UNCLAIMED, unclaimed.PAYOUT_REMIT,
         round_acts.RELEASE, round_acts.CORRECT, round_acts.VOID_ROUND, locking.VOID_LOCK, days.CLOSE_DAY,
     )
 }  # fmt: skip

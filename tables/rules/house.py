@@ -16,6 +16,7 @@ from accounting.rules.acts import ActRefused
 from accounting.rules.dated import ALWAYS, Dated
 from accounting.rules.gaming_day import GamingDays
 from accounting.rules.moments import nanoseconds
+from accounting.rules.unclaimed import UnclaimedTerms, terms_in
 from jackpot.rules import installing
 from jackpot.rules.decision import Decision
 from jackpot.rules.hits import EnvyState, HitState
@@ -204,6 +205,8 @@ class House:
     """The gaming days of the property, where somebody asks for them."""
     closed_through: date | None = None
     """The latest closed gaming day; all before it are closed too."""
+    unclaimed: UnclaimedTerms = field(default_factory=lambda: terms_in(""))
+    """How long is kept what nobody came for."""
     _games: dict[tuple[int, int], Game[Any]] = field(default_factory=dict)
     _standing: dict[str, Standing] = field(default_factory=dict)
     """Of each table what has counted since its last change: a round hardly ever counts from before."""
@@ -339,9 +342,11 @@ class House:
         self.__dict__.pop("doors", None)  # made anew when it is next asked for
 
     def know(self, cause: Mapping[str, Any]) -> None:
-        """Take over the paytable edition that a cause brings along: the one that a link is filed on."""
+        """Take over what a cause brings along: the paytable edition that a link is filed on, the terms of the unclaimed."""
         if brought := installing.filed_on(cause):
             self.paytables = {**self.paytables, **brought}
+        if "unclaimed" in cause:
+            self.unclaimed = UnclaimedTerms(**cause["unclaimed"])
 
     def step(self, steps: Iterable[Mapping[str, Any]]) -> None:
         """Take over what became of the hits, envy payouts, locks and rounds that an act is about."""
@@ -386,4 +391,5 @@ def house_of(floor_: floor.Floor, meters: Mapping[str, Mapping[str, Meter]]) -> 
         },
         paytables=builtin() | floor_.paytables,
         days=GamingDays(ZoneInfo(floor_.property.time_zone), time.fromisoformat(floor_.property.gaming_day_starts)),
+        unclaimed=terms_in(floor_.property.jurisdiction),
     )

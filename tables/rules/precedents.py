@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Final
 
 from jackpot.rules.hits import HitState, envy_name
@@ -20,10 +21,10 @@ from tables.rules.deciding import hits_of
 from tables.rules.house import SETTLED, House, RoundState
 from tables.rules.settlement import Settlement
 
-OF_HITS: Final = frozenset({"hit.verify", "hit.approve", "hit.pay", "hit.reject"})
-PAYOUT: Final = "payout.pay"
+OF_HITS: Final = frozenset({"hit.verify", "hit.approve", "hit.pay", "hit.reject", "hit.unclaimed", "hit.remit"})
+OF_ENVY: Final = frozenset({"payout.pay", "payout.unclaimed", "payout.remit"})
 VOID_ROUND: Final = "round.void"
-OF_THE_PAST: Final = OF_HITS | {PAYOUT, VOID_ROUND}
+OF_THE_PAST: Final = OF_HITS | OF_ENVY | {VOID_ROUND}
 """The acts whose subject is, or may be, something that a settled round left."""
 
 
@@ -84,9 +85,13 @@ class Precedent:
 
 
 def precedent(
-    sequence: int, settlement: Settlement, before: Mapping[str, Meter], lock: Locked | None = None
+    sequence: int,
+    settlement: Settlement,
+    before: Mapping[str, Meter],
+    lock: Locked | None = None,
+    won_on: date | None = None,
 ) -> Precedent:
-    """What a round left that stands at a sequence; its meters before it, and what its lock had put in, where it has one."""
+    """What a round left that stands at a sequence: its meters before it, what its lock had put in, where it has one, its day."""
     rows: list[MeterRow] = settlement["meters"]
     link = rows[0]["link"] if rows else None
     awards = settlement["awards"]
@@ -96,7 +101,7 @@ def precedent(
         state.brought = tuple((row["level"], _brought(settlement, row, before[row["level"]], lock)) for row in rows)
         state.stakes_cents, state.pays_cents = posting.stakes_cents, posting.pays_cents
         state.hits = tuple(award["hit"] or "" for award in awards)
-    hits = [] if link is None or not awards else hits_of(settlement, link)
+    hits = [] if link is None or not awards else hits_of(settlement, link, won_on)
     return Precedent(sequence, (settlement["table"], settlement["round"]), state, hits, envy_lines(settlement))
 
 

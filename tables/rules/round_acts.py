@@ -9,7 +9,7 @@ from accounting.rules.accounts import Movement, inventory
 from accounting.rules.acts import NESTED, ActRefused, Field, Shape
 from accounting.rules.moments import nanoseconds
 from jackpot.rules.decision import Act, Decision, done
-from jackpot.rules.hits import PAID, REJECTED, rejection
+from jackpot.rules.hits import PAID, REJECTED, REMITTED, rejection
 from jackpot.rules.meter import Meter
 from jackpot.rules.parts import take_back
 from jackpot.rules.state import LinkState
@@ -155,8 +155,8 @@ def void_settled(act: Act, house: House) -> Decision:
     if link is not None and link.closed and any(any(brought) for _, brought in found.brought):
         raise _closed(link)
     hits = [house.hits[name] for name in found.hits]
-    if any(hit.state == PAID for hit in hits):
-        raise ActRefused("award_paid", detail=f"an award of round {act.subject} is paid")
+    if any(hit.state in (PAID, REMITTED) for hit in hits):
+        raise ActRefused("award_paid", detail=f"an award of round {act.subject} is paid, or the state's")
     moved: list[Movement] = []
     steps: list[dict[str, Any]] = []
     after: dict[str, Meter] = {} if link is None else dict(link.meters)

@@ -4,8 +4,9 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
+from jackpot.rules.hits import UNCLAIMED
 from jackpot.services.hits import show_step
-from tables.models import EnvyEnd, VoidedRound
+from tables.models import EnvyEnd, EnvyUnclaimed, VoidedRound
 from tables.rules.precedents import Precedent, step_of
 
 
@@ -24,6 +25,11 @@ def show(
         match step["what"]:
             case "hit":
                 show_step(step["name"], step["state"], at=at, by=by, note=note)
+            case "envy" if step["state"] == UNCLAIMED:
+                EnvyUnclaimed.objects.create(
+                    stream_id=stream_id, sequence=precedent.sequence, line=precedent.lines[step["name"]],
+                    event=sequence, at=at, by=by, note=note,
+                )  # fmt: skip
             case "envy":
                 EnvyEnd.objects.create(
                     stream_id=stream_id, sequence=precedent.sequence, line=precedent.lines[step["name"]],

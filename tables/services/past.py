@@ -1,15 +1,18 @@
 """Recording what people decide about hits, envy payouts and settled rounds: one event on the stream they stand on."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
+from accounting.queries import the_property
 from accounting.rules.acts import ActRefused
+from accounting.rules.unclaimed import terms_in
 from accounting.services import ledger
 from jackpot.rules.decision import Act, Decision
 from jackpot.services.under_lock import done_at
 from tables.rules.deciding import decide
-from tables.rules.precedents import OF_HITS, PAYOUT, Precedent
+from tables.rules.precedents import OF_ENVY, OF_HITS, Precedent
+from tables.rules.unclaimed import OF_UNCLAIMED
 from tables.services import precedents, recording
 
 ANY_SEQUENCE = 2**62
@@ -28,7 +31,7 @@ def stream_of(act: Act) -> int:
     """The stream that an act is recorded on: where its round was settled. ActRefused where there is none."""
     place = precedents.place_of(act.act, act.subject)
     if place is None:
-        what = "hit" if act.act in OF_HITS else "envy payout" if act.act == PAYOUT else "round"
+        what = "hit" if act.act in OF_HITS else "envy payout" if act.act in OF_ENVY else "round"
         raise ActRefused("unknown_subject", detail=f"there is no {what} {act.subject}")
     return place[0]
 
@@ -48,6 +51,7 @@ def foresee(act: Act, *, at: datetime) -> Foreseen:
     """What an act would come to as its stream stands, without recording it. Raises ActRefused."""
     stream = ledger.stream(stream_of(act))
     book = recording.on_stream(stream, at=at)
+    book.house.know(_brought(act))
     with precedents.given(act, book.house, stream.pk, before=ANY_SEQUENCE) as precedent:
         decision = decide(act, book.house)
     if precedent is None:
@@ -62,5 +66,12 @@ def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     """
     stream = ledger.lock_stream(stream_of(act))
     act, at = done_at(act, [stream], at)
-    sequence, _ = recording.record(stream, act, at=at, **more)
+    sequence, _ = recording.record(stream, act, at=at, **_brought(act), **more)
     return stream.code, sequence
+
+
+def _brought(act: Act) -> dict[str, Any]:
+    """What the cause of an act brings along: of what nobody came for the terms by which it is decided."""
+    if act.act not in OF_UNCLAIMED:
+        return {}
+    return {"unclaimed": asdict(terms_in(the_property().jurisdiction))}

@@ -18,7 +18,7 @@ from jackpot.rules.decision import Act
 from jackpot.rules.meter import Meter
 from tables.queries.record import head_and_result, round_settled, settlement_at
 from tables.rules.house import House
-from tables.rules.precedents import OF_HITS, OF_THE_PAST, PAYOUT, Precedent, meters_in, names, precedent
+from tables.rules.precedents import OF_ENVY, OF_HITS, OF_THE_PAST, Precedent, meters_in, names, precedent
 from tables.services import terms
 from tables.services.lock_rows import decided_by
 from tables.services.messages import MESSAGES
@@ -35,7 +35,7 @@ def place_of(act: str, subject: str) -> Place | None:
     """Where the round stands that an act is about, by its own name or that of its hit or envy payout; None if nowhere."""
     if act in OF_HITS:
         return hit_detected(subject)
-    if act == PAYOUT:
+    if act in OF_ENVY:
         subject = "/".join(subject.split("/")[:-2])
     return place_of_round(*names(subject))
 
@@ -61,13 +61,13 @@ def at(stream_id: int, sequence: int, *, before: int) -> Precedent:
 
     Raises NotAsRecorded.
     """
-    settlement, digest = settlement_at(stream_id, sequence)
+    settlement, digest, won_on = settlement_at(stream_id, sequence)
     if sha256(settlement).digest() != digest:
         raise NotAsRecorded(f"the settlement of event {sequence} is not the one that was hashed")
     settled: Any = msgspec.json.decode(settlement)
     rows = settled["meters"]
     meters = meters_before(stream_id, sequence, rows[0]["link"]) if rows else {}
-    found = precedent(sequence, settled, meters, decided_by(stream_id, sequence))
+    found = precedent(sequence, settled, meters, decided_by(stream_id, sequence), won_on)
     for event in acts_about(stream_id, found.subjects(), sorted(OF_THE_PAST), before=before):
         result = msgspec.json.decode(event.result)
         found.take(result.get("steps", []))

@@ -262,6 +262,7 @@ def record(stream: "Stream", act: Act, *, at: datetime, **more: Any) -> tuple[in
     """
     book = on_stream(stream, at=at)
     cause = cause_of(act, **more)
+    book.house.know(cause)
     as_recorded.know(act, book.house, stream.pk, before=stream.next_sequence)
     with precedents.given(act, book.house, stream.pk, before=stream.next_sequence) as precedent:
         decision = decide(act, book.house)

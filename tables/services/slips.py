@@ -13,7 +13,7 @@ from accounting.queries import acts_about, event_shown
 from accounting.rules.acts import ActRefused
 from accounting.slips.services.slips import Payable
 from jackpot.queries import edition_of, link_and_paytable
-from jackpot.rules.hits import APPROVED, CANCELLED, CHECKS, OWED, PAID, REJECTED
+from jackpot.rules.hits import APPROVED, CANCELLED, CHECKS, OWED, PAID, REJECTED, UNCLAIMED
 from tables.models import Round, TableTerms
 from tables.queries.payouts import payout_id
 from tables.queries.record import corrections, settlement_at
@@ -23,7 +23,7 @@ from tables.services import past, precedents
 from tables.services.messages import MESSAGES
 
 ENVY, HIT = "envy", "hit"
-PAYABLE = (APPROVED, OWED, PAID)
+PAYABLE = (APPROVED, OWED, UNCLAIMED, PAID)
 """The states of a hit or an envy payout that a slip may be made in."""
 
 SAID = {"hit.verify": "Hit verified", "hit.approve": "Hit approved"}

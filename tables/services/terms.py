@@ -78,6 +78,7 @@ def forget() -> None:
 def _read(stream_id: int) -> StreamTerms:
     home = the_property()
     house = house_of(stream_id)
+    house.days = GamingDays(ZoneInfo(home.time_zone), home.gaming_day_starts)
     code = next(iter(house.links), None)
     ids = dict(models.Table.objects.filter(code__in=house.tables).values_list("code", "id"))
     rows = models.TableTerms.objects.filter(table__code__in=house.tables).order_by("table_id", "in_force")
@@ -86,7 +87,7 @@ def _read(stream_id: int) -> StreamTerms:
         terms_ids[table] = (*terms_ids.get(table, ()), terms_id)
     return StreamTerms(
         stream=code or next(iter(house.tables), ""),
-        days=GamingDays(ZoneInfo(home.time_zone), home.gaming_day_starts),
+        days=house.days,
         house=house,
         link=code,
         levels=level_ids(code) if code else {},

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CAGE, CONTROLLER, MANAGER, SUPERVISOR
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.test_decided import agree, ask, offered
-from tests.services.house import LINKED, NEIGHBOUR, House, message, royal, two_hits
+from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, House, message, royal, two_hits
 
 FIRST, SECOND = "ms-mg01-000001", "ms-mg01-000002"
 
@@ -64,7 +66,14 @@ def test_a_hit_offers_what_the_role_may_do_with_it(
     house: House, signed_in: SignedIn, role: str, acts: set[tuple[str, str]]
 ) -> None:
     house.play(royal("R-1"))
-    assert offered(signed_in(role), f"/hits/{FIRST}/") == acts
+    with time_machine.travel(RECEIVED, tick=False):
+        assert offered(signed_in(role), f"/hits/{FIRST}/") == acts
+
+
+def test_accounting_is_offered_what_nobody_came_for_from_the_day_after(house: House, signed_in: SignedIn) -> None:
+    house.play(royal("R-1"))
+    with time_machine.travel(RECEIVED + timedelta(days=1), tick=False):
+        assert offered(signed_in(ACCOUNTING), f"/hits/{FIRST}/") == {("payout.unclaimed", f"{LINKED}/R-1/1/3")}
 
 
 def test_a_hits_page_tells_its_steps_its_order_and_what_was_booked(house: House, signed_in: SignedIn) -> None:
@@ -86,7 +95,7 @@ def test_a_hits_page_tells_its_steps_its_order_and_what_was_booked(house: House,
     assert cage.get(f"/hits/{SECOND.replace('-000002', '-2')}/").headers["Location"] == f"/hits/{SECOND}/"
     assert cage.get("/hits/ms-mg01-000009/").status_code == 404
     over = text_of(cage.get("/hits/"))
-    assert "paid" in over[over.index("Paid or rejected") :]
+    assert "paid" in over[over.index("Paid, rejected or the state's") :]
 
 
 def test_before_a_hit_is_rejected_it_says_what_would_change(house: House, signed_in: SignedIn) -> None:

@@ -37,7 +37,8 @@ class Watched(History):
         """Compare what the decision leaves with what its result says of it."""
         lock = self.house.lock_of(*decision.key)
         meters = self.house.links[decision.link].meters if decision.link else {}
-        found = precedent(7, json.loads(json.dumps(decision.result)), meters, lock.put_in if lock else None)
+        on = decision.hits[0].won_on if decision.hits else None  # from the event, not from its settlement
+        found = precedent(7, json.loads(json.dumps(decision.result)), meters, lock.put_in if lock else None, on)
         assert decision.round is not None
         assert found.round == with_zeros(decision.round, found)
         assert found.hits == list(decision.hits)

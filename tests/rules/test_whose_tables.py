@@ -26,6 +26,7 @@ TOGETHER = {
         "LIABILITIES": "meters beside the ledger, of one moment while rounds go on being settled",
         "STRAY_STEP": "steps of hits against events, an anti-join",
     },
+    "jackpot/hit_queries.py": {"AWARDS": "awards to be handed over, with the gaming day that they were won on"},
     "tables/queries/days.py": {"DAY": "a table's day with its movements, one pass"},
     "tables/queries/ends.py": {
         "STRAY_END": "ends of envy payouts and rounds against the steps of their acts",
@@ -54,6 +55,9 @@ TOGETHER = {
         "BEFORE": "the head and result that a range of a replay begins from",
         "BEYOND": "rows after a stream's last event, as the stream stands in the same statement",
         "NOWHERE": "rows of no stream, an anti-join",
+    },
+    "tables/queries/unclaimed.py": {
+        "ENVY": "envy to be handed over, with the gaming day that it was won on",
     },
     "devices/queries.py": {
         "RESULT": "the message of a round, one look by key",

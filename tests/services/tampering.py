@@ -590,6 +590,41 @@ TAMPERING_OF_ACTS = {
         " LIMIT 1",
         "stream ms-mg01, sequence 6: ends of envy payouts:",
     ),
+    "the house's number of an account": (
+        "UPDATE accounting_housenumber SET number = '1011'",
+        "chart of accounts: numbers of the house:",
+    ),
+    "a number of an account that nobody gave": (
+        "INSERT INTO accounting_housenumber (account_id, number, set_at, set_by)"
+        " SELECT id, '9', now(), 'me' FROM accounting_account WHERE code = 'envy'",
+        "chart of accounts: numbers of the house:",
+    ),
+    "that envy is unclaimed taken out": (
+        "DELETE FROM tables_envyunclaimed",
+        "stream ms-mg01, sequence 10 (MS-101/R-1/2/6): unclaimed envy payout MS-101/R-1/2/6:",
+    ),
+    "who booked envy as unclaimed": (
+        "UPDATE tables_envyunclaimed SET by = 'nobody'",
+        "stream ms-mg01, sequence 10 (MS-101/R-1/2/6): unclaimed envy payout MS-101/R-1/2/6:",
+    ),
+    "envy that is unclaimed and nobody booked so": (
+        "INSERT INTO tables_envyunclaimed (stream_id, sequence, line, event, at, by, note)"
+        " SELECT payout.stream_id, payout.sequence, payout.line, 10, payout.counts_at, 'me', '' FROM tables_payout payout"
+        " WHERE payout.kind = 'envy' AND NOT EXISTS (SELECT FROM tables_envyunclaimed waits"
+        " WHERE waits.stream_id = payout.stream_id AND waits.sequence = payout.sequence AND waits.line = payout.line)"
+        " LIMIT 1",
+        "stream ms-mg01, sequence 10: ends of envy payouts:",
+    ),
+    "an unclaimed hit that is the state's and nobody booked so": (
+        "INSERT INTO jackpot_hitstep (state, at, by, note, hit_id) SELECT 'remitted', at, 'me', '', hit_id"
+        " FROM jackpot_hitstep WHERE state = 'unclaimed'",
+        "hit ms-mg01-000001: steps:",
+    ),
+    "the terms by which a hit is unclaimed": (
+        "UPDATE accounting_document SET cause = replace(convert_from(cause, 'UTF8'), '\"kept_years\":1',"
+        " '\"kept_years\":2')::bytea WHERE sequence = 9",
+        "stream ms-mg01, sequence 9 (ms-mg01-000001): digest of the cause in the event:",
+    ),
     "the void of a round taken out": (
         "DELETE FROM tables_voidedround",
         "stream ms-mg01, sequence 8 (MS-101/R-2): void of round MS-101/R-2:",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 
+from accounting.services import house_numbers
 from tests.services.attempts.office import decided
 from tests.services.attempts.slips import slipped
 from tests.services.house import (
@@ -28,6 +30,7 @@ APPEND_ONLY = (
     "accounting_auditrecord",
     "accounting_document",
     "accounting_event",
+    "accounting_housenumber",
     "accounting_transfer",
     "devices_message",
     "devices_reference",
@@ -50,6 +53,7 @@ APPEND_ONLY = (
     "slips_slipvoid",
     "slips_taxform",
     "tables_envyend",
+    "tables_envyunclaimed",
     "tables_hold",
     "tables_locksetaside",
     "tables_payout",
@@ -71,8 +75,10 @@ def played(house: House) -> House:
         locked("R-1"),
         locked("R-5"),
     )
-    house.act("payout.pay", "MS-101/R-1/1/3", method="cage")
+    house.act("payout.unclaimed", "MS-101/R-1/1/3", at=house.now + timedelta(days=1))
+    house.act("payout.pay", "MS-101/R-1/1/3", at=house.now + timedelta(days=1), method="cage")
     house.act("round.void", f"{TWIN}/R-2")
+    house_numbers.give({"cage": "1010"}, by="ann", at=house.now)
     decided(house)
     slipped(house)
     run("SET CONSTRAINTS ALL IMMEDIATE")  # pending checks would refuse a TRUNCATE or ALTER before our trigger does

@@ -14,6 +14,7 @@ from django.core.cache import cache
 from pytest_django import DjangoDbBlocker
 
 from accounting.rules.acts import ActRefused
+from accounting.services import house_numbers
 from devices.audit import verification
 from devices.audit.verification import Difference
 from tables.queries.days import tables_on
@@ -228,11 +229,17 @@ class Random:
             if not self.walking:
                 link = self.chance.choice(("ms-mg01", "twin"))
                 hit = f"{link}-{max(1, self.hits[link] - 1):06d}"
-                self.walking = [f"{step} {hit}" for step in ("hit.pay", "hit.approve", "hit.verify")]
+                last = self.chance.choice(("hit.pay", "hit.unclaimed"))
+                self.walking = [f"{step} {hit}" for step in (last, "hit.approve", "hit.verify")]
             name, _, subject = self.walking.pop().partition(" ")
             return {"act": name, "subject": subject, "payload": {"method": "cage"} if name == "hit.pay" else {}}
         name = self.chance.choice(
             (
+                "hit.unclaimed",
+                "hit.remit",
+                "payout.unclaimed",
+                "payout.unclaimed",
+                "payout.remit",
                 "hit.verify",
                 "hit.approve",
                 "hit.pay",
@@ -246,7 +253,7 @@ class Random:
         payload = {"method": self.chance.choice(("cage", "table"))} if name.endswith(".pay") else {}
         if name == "round.void":
             subject = "/".join(self.chance.choice(self.rounds))
-        elif name == "payout.pay":
+        elif name.startswith("payout."):
             subject = self.chance.choice(self.envy)
         else:
             link = self.chance.choice(("ms-mg01", "twin"))
@@ -263,7 +270,7 @@ def test_settle_says_of_the_same_lines_what_the_running_house_recorded(
     lines: list[Line] = []
     found: list[Any] = []
     for count in range(120):
-        now = house.now + timedelta(seconds=count)
+        now = house.now + timedelta(days=count // 60, seconds=count)
         if history.chance.random() < 0.4:
             sent = history.round(count + 1)
             lines.append(sent)
@@ -287,10 +294,11 @@ def test_settle_says_of_the_same_lines_what_the_running_house_recorded(
     assert main([str(floor), str(file)]) == 0
     settled = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["code"] if line["outcome"] == "refused" else line for line in settled] == found
+    unclaimed = {"hit.unclaimed", "payout.unclaimed"}
     done = {line["act"] for line in settled if line["outcome"] == "done"}
-    assert done == {"hit.verify", "hit.approve", "hit.pay", "hit.reject", "payout.pay", "round.void"}
+    assert done == {"hit.verify", "hit.approve", "hit.pay", "hit.reject", "payout.pay", "round.void"} | unclaimed
     codes = {one for one in found if isinstance(one, str)}
-    assert codes >= {"wrong_state", "unknown_subject"}, codes
+    assert codes >= {"wrong_state", "unknown_subject", "not_due"}, codes
     verified(house)
 
 
@@ -307,6 +315,10 @@ def acted(databases: Databases, floored: str, django_db_blocker: DjangoDbBlocker
             house.act("payout.pay", f"{LINKED}/R-1/4/6", method="cage")
             house.act("hit.reject", SECOND)
             house.act("round.void", f"{LINKED}/R-2")
+            house.now += timedelta(days=1)
+            house.act("hit.unclaimed", FIRST)
+            house.act("payout.unclaimed", f"{LINKED}/R-1/2/6")
+            house_numbers.give({"cage": "1010"}, by="ann", at=house.now)
             verify()
         yield name
         databases.drop(name)

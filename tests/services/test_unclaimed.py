@@ -1,0 +1,113 @@
+"""What nobody came for in the running house: register, job, page, acts of accounting (REQUIREMENTS R83)."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+import time_machine
+
+from accounting.office import registry
+from accounting.office.services.jobs import Report
+from accounting.queries import trial_balance
+from accounting.rules.acts import ActRefused
+from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER
+from tables import jobs
+from tables.queries import payouts
+from tables.queries.unclaimed import Owed, owed
+from tests.services.house import LINKED, RECEIVED, House, rows, royal, two_hits, verify
+
+FIRST = "ms-mg01-000001"
+WON = date(2026, 11, 27)
+NEXT, YEAR = RECEIVED + timedelta(days=1), RECEIVED + timedelta(days=366)
+
+
+def approved(house: House) -> None:
+    """A royal that is approved, with its envy; and two hits that nobody has looked at."""
+    house.play(royal("R-1"), two_hits("R-2"))
+    for step in ("hit.verify", "hit.approve"):
+        house.act(step, FIRST)
+
+
+def standing() -> dict[str, tuple[str, int]]:
+    """The register by name: state and cents."""
+    return {each.name: (each.state, each.cents) for each in owed()}
+
+
+def balance(account: str) -> int:
+    """What the books owe on an account, in cents."""
+    return -next((each.after_cents for each in trial_balance(date.max) if each.code == account), 0)
+
+
+def booked(at: object) -> dict[str, object]:
+    """What the job says when it is run at a moment."""
+    with time_machine.travel(at, tick=False):  # type: ignore[arg-type]
+        return jobs.book_unclaimed(Report())
+
+
+def test_the_register_has_what_may_be_handed_over_and_its_terms(house: House) -> None:
+    approved(house)
+    found = owed()
+    assert {each.name for each in found if each.what == "hit"} == {FIRST}, "what is not approved is not owed yet"
+    assert {each.name for each in found if each.what == "payout"} == {
+        f"{LINKED}/R-1/1/3", f"{LINKED}/R-2/2/6", f"{LINKED}/R-2/4/6", f"{LINKED}/R-2/4/2", f"{LINKED}/R-2/6/2",
+    }  # fmt: skip
+    assert {(each.won_on, each.unclaimed_from, each.state_from) for each in found} == {
+        (WON, date(2026, 11, 28), date(2027, 11, 28))
+    }
+    house.act("payout.pay", f"{LINKED}/R-1/1/3", method="cage")
+    assert f"{LINKED}/R-1/1/3" not in standing()
+
+
+def test_the_job_books_what_is_due_once_and_leaves_the_books_agreeing(busy_house: House) -> None:
+    house = busy_house
+    approved(house)
+    before = standing()
+    assert booked(RECEIVED) == {"ok": True, "summary": "0 booked as unclaimed, 0.00 dollars"}, "not on its own day"
+    cents = sum(amount for _, amount in before.values())
+    assert booked(NEXT)["summary"] == f"6 booked as unclaimed, {cents // 100:,}.{cents % 100:02d} dollars"
+    assert standing() == {name: ("unclaimed", amount) for name, (_, amount) in before.items()}
+    assert balance("unclaimed") == cents
+    assert booked(NEXT)["summary"] == "0 booked as unclaimed, 0.00 dollars"
+    assert {by for (by,) in rows("SELECT by FROM tables_envyunclaimed")} == {"the service"}
+    states = {each["state"] for each in payouts.page({"kind": "envy"}).items}
+    assert states == {"unclaimed"}
+    assert payouts.page({"state": "unclaimed"}).items
+    verify()
+
+
+def test_an_unclaimed_award_is_paid_or_goes_to_the_state(busy_house: House) -> None:
+    house = busy_house
+    approved(house)
+    booked(NEXT)
+    whole = balance("unclaimed")
+    house.act("hit.pay", FIRST, at=NEXT, method="cage")
+    paid = whole - balance("unclaimed")
+    ((award,),) = rows("SELECT paid_cents FROM jackpot_hit WHERE number = 1")
+    assert paid == balance("cage") == award
+    envy = f"{LINKED}/R-2/4/2"
+    with pytest.raises(ActRefused) as refusal:
+        house.act("payout.remit", envy, at=YEAR - timedelta(days=1))
+    assert refusal.value.code == "not_due"
+    house.act("payout.remit", envy, at=YEAR)
+    assert balance("state_payable") == 100_000
+    assert envy not in standing()
+    assert {each["state"] for each in payouts.page({"state": "remitted"}).items} == {"remitted"}
+    verify()
+
+
+def test_who_books_and_who_remits() -> None:
+    acts = registry.acts()
+    for name in ("hit.unclaimed", "payout.unclaimed"):
+        assert (acts[name].proposes, acts[name].approves) == (frozenset({ACCOUNTING, CONTROLLER}), ())
+    for name in ("hit.remit", "payout.remit"):
+        assert acts[name].proposes == frozenset({ACCOUNTING})
+        assert [(tier.role, tier.count, tier.from_cents) for tier in acts[name].approves] == [(CONTROLLER, 1, 0)]
+        assert CAGE not in acts[name].proposes
+
+
+def test_an_act_is_due_only_from_its_day() -> None:
+    one = Owed("hit", FIRST, 5, "approved", WON, date(2026, 11, 28), date(2027, 11, 28))
+    assert (one.due(WON), one.due(date(2026, 11, 28))) == (None, "hit.unclaimed")
+    waits = Owed("payout", "x", 5, "unclaimed", WON, date(2026, 11, 28), date(2027, 11, 28))
+    assert (waits.due(date(2027, 11, 27)), waits.due(date(2027, 11, 28))) == (None, "payout.remit")
