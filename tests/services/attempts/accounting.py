@@ -17,6 +17,12 @@ def _second_property(house: House) -> object:
     return run('UPDATE accounting_property SET "only" = false')
 
 
+@against("a_house_number_is_of_plain_signs")
+def _number_that_is_a_formula(house: House) -> object:
+    account = accounting.Account.objects.get(code="cage")
+    return accounting.HouseNumber.objects.create(account=account, number="=1+1", set_at=datetime.now(UTC), set_by="ada")
+
+
 @against("a_stream_counts_from_one")
 def _stream_at_nought(house: House) -> object:
     return accounting.Stream.objects.create(code="s", head=DIGEST, next_sequence=0)

@@ -20,7 +20,7 @@ def _link_in_no_state(house: House) -> object:
     return run("UPDATE jackpot_link SET state = 'lost'")
 
 
-@against("a_step_is_one_of_the_five")
+@against("a_step_is_one_of_the_list")
 def _step_of_a_dance(house: House) -> object:
     return jackpot.HitStep.objects.create(hit=new_hit(), state="danced", at=DEALT, by="x")
 

@@ -206,3 +206,11 @@ def new_envy_end(**changes: Any) -> tables.EnvyEnd:
         "stream": the_stream(), "sequence": 1, "line": 1, "state": "paid", "event": 1, "at": RECEIVED, "by": "ada",
     }  # fmt: skip
     return tables.EnvyEnd.objects.create(**values | changes)
+
+
+def new_envy_unclaimed(**changes: Any) -> tables.EnvyUnclaimed:
+    """Of the first payout of R-1, likewise."""
+    values: dict[str, Any] = {
+        "stream": the_stream(), "sequence": 1, "line": 1, "event": 1, "at": RECEIVED, "by": "ada",
+    }  # fmt: skip
+    return tables.EnvyUnclaimed.objects.create(**values | changes)

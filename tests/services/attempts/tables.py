@@ -9,6 +9,7 @@ from tables import models as tables
 from tests.services.attempts.rows import (
     against,
     new_envy_end,
+    new_envy_unclaimed,
     new_hold,
     new_payout,
     new_paytable,
@@ -238,7 +239,7 @@ def _void_by_nothing(house: House) -> object:
     return new_voided_round(event=4711)
 
 
-@against("owed_envy_is_paid_or_cancelled")
+@against("owed_envy_is_paid_cancelled_or_remitted")
 def _envy_that_is_lost(house: House) -> object:
     house.play(royal("R-1"))
     return new_envy_end(state="lost")
@@ -248,6 +249,18 @@ def _envy_that_is_lost(house: House) -> object:
 def _end_of_no_payout(house: House) -> object:
     house.play(royal("R-1"))
     return new_envy_end(line=99)
+
+
+@against("unclaimed_envy_was_a_payout")
+def _unclaimed_without_a_payout(house: House) -> object:
+    house.play(royal("R-1"))
+    return new_envy_unclaimed(line=99)
+
+
+@against("envy_is_unclaimed_by_an_event")
+def _unclaimed_by_nothing(house: House) -> object:
+    house.play(royal("R-1"))
+    return new_envy_unclaimed(event=4711)
 
 
 @against("envy_ends_by_an_event")
