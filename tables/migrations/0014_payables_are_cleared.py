@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounting', '0010_payables_are_cleared'),
+        ('accounting', '0012_payables_are_cleared'),
         ('tables', '0013_known_before'),
     ]
 

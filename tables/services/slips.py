@@ -18,7 +18,8 @@ from tables.models import Round, TableTerms
 from tables.queries.payouts import payout_id
 from tables.queries.record import corrections, settlement_at
 from tables.rules import books
-from tables.rules.precedents import PAYOUT, Precedent, envy_lines
+from tables.rules.payouts import PAY
+from tables.rules.precedents import Precedent, envy_lines
 from tables.services import past, precedents
 from tables.services.messages import MESSAGES
 
@@ -36,7 +37,7 @@ def kind_of(subject: str) -> str:
 
 def standing(subject: str) -> Precedent | None:
     """The round of a hit or envy payout as it stands now; None where there is none of this name."""
-    found = past.standing(PAYOUT if kind_of(subject) == ENVY else "hit.pay", subject)
+    found = past.standing(PAY.name if kind_of(subject) == ENVY else "hit.pay", subject)
     return None if found is None or found.standing(subject) is None else found
 
 
@@ -48,7 +49,7 @@ def state_of(subject: str) -> str | None:
 
 def payable(subject: str) -> Payable:
     """What a slip for a hit or envy payout is for. ActRefused: there is none, it comes to nothing, it is not to be paid."""
-    act = PAYOUT if kind_of(subject) == ENVY else "hit.pay"
+    act = PAY.name if kind_of(subject) == ENVY else "hit.pay"
     place, found = precedents.place_of(act, subject), standing(subject)
     if place is None or found is None:
         raise ActRefused("unknown_subject", detail=f"there is no hit or envy payout {subject}")
@@ -114,7 +115,7 @@ def transaction(subject: str) -> dict[str, Any]:
     What was rejected or cancelled is not part of it; a for-1 pay of the same wager is, though the table paid it at once.
     """
     found = standing(subject)
-    act = PAYOUT if kind_of(subject) == ENVY else "hit.pay"
+    act = PAY.name if kind_of(subject) == ENVY else "hit.pay"
     place = precedents.place_of(act, subject)
     assert place is not None and found is not None, "it is payable"
     settlement: dict[str, Any] = msgspec.json.decode(settlement_at(*place)[0])

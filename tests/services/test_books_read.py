@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from accounting import queries
+from accounting import book_queries, queries
 from accounting.models import Account
 from tests.services.house import ALONE, DEALT, LINKED, TWIN, House, message, rows, run, value
 from tests.services.played import decided
@@ -86,34 +86,42 @@ def transfers() -> list[Moved]:
 
 
 @pytest.mark.parametrize("code", ["wagers", "inventory", "liability"])
-def test_the_entries_of_an_account_are_its_own_of_the_day_and_go_on_where_a_page_ended(code: str, kept: House) -> None:
-    """Debits and credits on their own sides, with the account on the other."""
+def test_the_lines_of_a_statement_are_its_accounts_own_and_go_on_where_a_page_ended(code: str, kept: House) -> None:
+    """Debits and credits on their own sides, with the account on the other and the balance behind each."""
     names = dict(rows("SELECT id, code FROM accounting_account"))
     about = {(event.stream_id, event.sequence): event for event in events()}
     seen: set[date] = set()
     for account in Account.objects.filter(kind=code):
-        for day in (DAY - timedelta(days=1), DAY):
-            expected = [
-                (moved.stream_id, about[moved[:2]].stream, moved.sequence, moved.line, about[moved[:2]].kind,
-                 about[moved[:2]].subject, moved.reason, names[moved.credit if moved.debit == account.pk else moved.debit],
-                 moved.cents * (moved.debit == account.pk), moved.cents * (moved.credit == account.pk))
+        for first, last in ((DAY - timedelta(days=1),) * 2, (DAY, DAY), (DAY - timedelta(days=1), DAY)):
+            own = [
+                (about[moved[:2]].day, moved)
                 for moved in transfers()
-                if account.pk in (moved.debit, moved.credit) and about[moved[:2]].day == day
-            ]  # fmt: skip
-            found = queries.entries(account, day)
-            said = [(*entry_of(each)[:6], *entry_of(each)[8:]) for each in found]
-            assert said == expected
-            seen |= {day for _ in expected}
+                if account.pk in (moved.debit, moved.credit) and about[moved[:2]].day <= last
+            ]
+            own.sort(key=lambda found: (found[0], found[1][:3]))
+            running, expected = 0, []
+            for day, moved in own:
+                debit, credit = moved.cents * (moved.debit == account.pk), moved.cents * (moved.credit == account.pk)
+                running += debit - credit
+                event = about[moved[:2]]
+                if day >= first:
+                    other = names[moved.credit if debit else moved.debit]
+                    expected.append((
+                        day, moved.stream_id, event.stream, moved.sequence, moved.line, event.kind, event.subject,
+                        moved.reason, other, debit, credit, running,
+                    ))  # fmt: skip
+            found = book_queries.statement(account, first, last)
+            assert [(*line_of(each)[:7], *line_of(each)[9:]) for each in found] == expected
+            seen |= {day for day, *_ in expected}
             for place, each in enumerate(found):
-                key = (each.stream_id, each.sequence, each.line)
-                assert queries.entries(account, day, after=key) == found[place + 1 :]
-                assert queries.entries(account, day, limit=place + 1) == found[: place + 1]
+                assert book_queries.statement(account, first, last, after=each.place) == found[place + 1 :]
+                assert book_queries.statement(account, first, last, limit=place + 1) == found[: place + 1]
     assert seen == {DAY, DAY - timedelta(days=1)}
 
 
-def entry_of(entry: queries.Entry) -> tuple[Any, ...]:
-    """An entry's fields in their order."""
-    return tuple(getattr(entry, name) for name in entry.__slots__)
+def line_of(line: book_queries.Line) -> tuple[Any, ...]:
+    """A line's fields in their order."""
+    return tuple(getattr(line, name) for name in line.__slots__)
 
 
 def test_transfers_of_a_range_are_those_of_their_stream_in_their_order(kept: House) -> None:

@@ -82,7 +82,7 @@ def test_a_round_is_found_on_its_stream_and_with_its_settlement(lived: House) ->
         digest = value(
             "SELECT result_digest FROM accounting_event WHERE stream_id = %s AND sequence = %s", stream_id, sequence
         )
-        assert record.settlement_at(stream_id, sequence) == (bytes(settlement), bytes(digest))
+        assert record.settlement_at(stream_id, sequence)[:2] == (bytes(settlement), bytes(digest))
     assert record.round_settled(message_id("H-3", NEIGHBOUR)) is None
     with pytest.raises(LookupError, match="there is no round at sequence 0"):
         record.settlement_at(House.stream("twin"), 0)
