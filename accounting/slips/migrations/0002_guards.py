@@ -17,38 +17,58 @@ ALTER TABLE slips_slipprint ADD CONSTRAINT a_print_is_digested_as_it_is CHECK (s
 ALTER TABLE slips_slipvoid ADD CONSTRAINT nobody_agrees_to_their_own_void
     CHECK (NOT "by" = ANY (string_to_array(approved_by, ', ')));
 
--- The counter's row is held until the slip is committed or gone: numbers are given out one after the other, and a slip that
--- is rolled back gives its number back.
+-- Each trigger holds the counter's row first, until the slip is committed or gone: numbers are given out one after the other,
+-- a slip that is rolled back gives its number back, and of two at once the second sees what the first has written.
 CREATE FUNCTION number_slip() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    latest bigint;
 BEGIN
     UPDATE slips_slipcounter SET last = last + 1 WHERE last = NEW.number - 1;
     IF NOT FOUND THEN
-        CALL refuse_to_record(format('slip %s does not follow the last one', NEW.number),
-            'slips_are_numbered_without_a_gap', TG_TABLE_NAME);
-    END IF;
-    IF EXISTS (SELECT FROM slips_slip slip WHERE slip.stream_id = NEW.stream_id AND slip.sequence = NEW.sequence
-            AND slip.line = NEW.line AND NOT EXISTS (SELECT FROM slips_slipvoid void WHERE void.slip_id = slip.number)) THEN
-        CALL refuse_to_record(format('%s has a slip that stands', NEW.subject),
-            'a_payout_has_one_standing_slip', TG_TABLE_NAME);
-    END IF;
-    SELECT max(slip.number) INTO latest FROM slips_slip slip WHERE slip.stream_id = NEW.stream_id
-        AND slip.sequence = NEW.sequence AND slip.line = NEW.line;
-    IF NEW.replaces_id IS DISTINCT FROM latest THEN
-        CALL refuse_to_record(format('slip %s replaces another than the last of %s', NEW.number, NEW.subject),
-            'a_slip_replaces_the_last_of_its_payout', TG_TABLE_NAME);
-    END IF;
-    IF NOT EXISTS (SELECT FROM tables_payout payout WHERE payout.stream_id = NEW.stream_id
-            AND payout.sequence = NEW.sequence AND payout.line = NEW.line AND payout.cents = NEW.cents
-            AND payout.kind = CASE NEW.kind WHEN 'hit' THEN 'level' ELSE 'envy' END) THEN
-        CALL refuse_to_record(format('slip %s is not what %s comes to', NEW.number, NEW.subject),
-            'a_slip_says_what_its_payout_comes_to', TG_TABLE_NAME);
+        CALL refuse_to_record(format('slip %s does not follow the last one', NEW.number), TG_NAME, TG_TABLE_NAME);
     END IF;
     RETURN NEW;
 END $$;
 CREATE TRIGGER slips_are_numbered_without_a_gap BEFORE INSERT ON slips_slip
     FOR EACH ROW EXECUTE FUNCTION number_slip();
+
+CREATE FUNCTION refuse_second_slip() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM slips_slipcounter FOR UPDATE;
+    IF EXISTS (SELECT FROM slips_slip slip WHERE slip.stream_id = NEW.stream_id AND slip.sequence = NEW.sequence
+            AND slip.line = NEW.line AND NOT EXISTS (SELECT FROM slips_slipvoid void WHERE void.slip_id = slip.number)) THEN
+        CALL refuse_to_record(format('%s has a slip that stands', NEW.subject), TG_NAME, TG_TABLE_NAME);
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER a_payout_has_one_standing_slip BEFORE INSERT ON slips_slip
+    FOR EACH ROW EXECUTE FUNCTION refuse_second_slip();
+
+CREATE FUNCTION refuse_other_replacement() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    latest bigint;
+BEGIN
+    PERFORM FROM slips_slipcounter FOR UPDATE;
+    SELECT max(slip.number) INTO latest FROM slips_slip slip WHERE slip.stream_id = NEW.stream_id
+        AND slip.sequence = NEW.sequence AND slip.line = NEW.line;
+    IF NEW.replaces_id IS DISTINCT FROM latest THEN
+        CALL refuse_to_record(format('slip %s replaces another than the last of %s', NEW.number, NEW.subject),
+            TG_NAME, TG_TABLE_NAME);
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER a_slip_replaces_the_last_of_its_payout BEFORE INSERT ON slips_slip
+    FOR EACH ROW EXECUTE FUNCTION refuse_other_replacement();
+
+CREATE FUNCTION refuse_other_amount() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT EXISTS (SELECT FROM tables_payout payout WHERE payout.stream_id = NEW.stream_id
+            AND payout.sequence = NEW.sequence AND payout.line = NEW.line AND payout.cents = NEW.cents
+            AND payout.kind = CASE NEW.kind WHEN 'hit' THEN 'level' ELSE 'envy' END) THEN
+        CALL refuse_to_record(format('slip %s is not what %s comes to', NEW.number, NEW.subject), TG_NAME, TG_TABLE_NAME);
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER a_slip_says_what_its_payout_comes_to BEFORE INSERT ON slips_slip
+    FOR EACH ROW EXECUTE FUNCTION refuse_other_amount();
 
 CREATE FUNCTION refuse_moved_slip_counter() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -75,26 +95,34 @@ CREATE TRIGGER prints_are_numbered_without_a_gap BEFORE INSERT ON slips_slipprin
     FOR EACH ROW EXECUTE FUNCTION number_print();
 
 -- A slip is paid while it stands, by an event of its payout's own stream that pays it.
-CREATE FUNCTION pay_slip() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION refuse_payment_of_void_slip() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
+    PERFORM FROM slips_slipcounter FOR UPDATE;
     IF EXISTS (SELECT FROM slips_slipvoid void WHERE void.slip_id = NEW.slip_id) THEN
-        CALL refuse_to_record(format('slip %s is void', NEW.slip_id), 'a_void_slip_is_not_paid', TG_TABLE_NAME);
+        CALL refuse_to_record(format('slip %s is void', NEW.slip_id), TG_NAME, TG_TABLE_NAME);
     END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER a_void_slip_is_not_paid BEFORE INSERT ON slips_slippayment
+    FOR EACH ROW EXECUTE FUNCTION refuse_payment_of_void_slip();
+
+CREATE FUNCTION refuse_payment_by_nothing() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
     IF NOT EXISTS (SELECT FROM slips_slip slip JOIN accounting_event event ON event.stream_id = slip.stream_id
             AND event.sequence = NEW.event AND event.subject = slip.subject
             AND event.kind = CASE slip.kind WHEN 'hit' THEN 'hit.pay' ELSE 'payout.pay' END
             WHERE slip.number = NEW.slip_id) THEN
-        CALL refuse_to_record(format('no event %s paid slip %s', NEW.event, NEW.slip_id),
-            'a_slip_is_paid_by_an_event', TG_TABLE_NAME);
+        CALL refuse_to_record(format('no event %s paid slip %s', NEW.event, NEW.slip_id), TG_NAME, TG_TABLE_NAME);
     END IF;
     RETURN NEW;
 END $$;
 CREATE TRIGGER a_slip_is_paid_by_an_event BEFORE INSERT ON slips_slippayment
-    FOR EACH ROW EXECUTE FUNCTION pay_slip();
+    FOR EACH ROW EXECUTE FUNCTION refuse_payment_by_nothing();
 """
 
 UNDO = """
-DROP FUNCTION number_slip, refuse_moved_slip_counter, number_print, pay_slip CASCADE;
+DROP FUNCTION number_slip, refuse_second_slip, refuse_other_replacement, refuse_other_amount, refuse_moved_slip_counter,
+    number_print, refuse_payment_of_void_slip, refuse_payment_by_nothing CASCADE;
 """
 
 
