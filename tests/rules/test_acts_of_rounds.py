@@ -10,6 +10,7 @@ from accounting.rules.acts import ActRefused, Shape
 from jackpot.rules.decision import read_act
 from jackpot.rules.meter import Meter
 from tables.rules.deciding import ACTS, SHAPES
+from tables.rules.unclaimed import OF_UNCLAIMED
 from tests.rules.lines import ROYAL, STRAIGHT_FLUSH, Lines, at, contributed, message, moved
 
 LIABILITY = "level:aa/major:liability"
@@ -156,7 +157,8 @@ def test_what_overflowed_is_taken_from_the_overflow_to_the_millionth() -> None:
 
 def test_every_act_of_the_contract_has_a_shape_and_a_decider() -> None:
     assert SHAPES.keys() <= ACTS.keys()
-    assert len(SHAPES) == 23, "CONTRACT §7"
+    assert SHAPES.keys() >= OF_UNCLAIMED
+    assert len(SHAPES) == 23 + len(OF_UNCLAIMED), "CONTRACT §7, and what nobody came for"
     assert all(isinstance(shape, Shape) and shape.schema()["type"] == "object" for shape in SHAPES.values())
 
 
