@@ -99,6 +99,11 @@ def test_the_rules_read_the_payload_themselves(name: str, subject: str) -> None:
         assert (refused.value.code, refused.value.pointer) == fault
 
 
+def test_the_schema_of_terms_says_that_a_table_has_no_others() -> None:
+    assert TABLE_TERMS.schema()["additionalProperties"] is False
+    assert TABLE_TERMS.schema()["properties"]["terms"]["additionalProperties"] is False
+
+
 def test_texts_and_amounts_are_taken_at_their_bounds() -> None:
     assert TABLE_JOIN.read({"link": "z"}) == {"link": "z"}
     least = {"minimum_cents": 1, "maximum_cents": 10**15}
