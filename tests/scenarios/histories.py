@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from jackpot.config.embedded_postgres import DATABASE, EmbeddedPostgres
 from tests.rules.checked import Line
@@ -143,7 +143,7 @@ def enter(stage: Stage) -> None:
 def run(count: int, seed: int, folder: Path) -> int:
     """Play so many from this number on, less those that were; 1 with the first that fails."""
     progress = folder / f"from-{seed}.json"
-    kept = json.loads(progress.read_text("utf-8")) if progress.exists() else {"done": 0, "seen": {}}
+    kept: dict[str, Any] = json.loads(progress.read_text("utf-8")) if progress.exists() else {"done": 0, "seen": {}}
     done: int = kept["done"]
     outcomes: Counter[str] = Counter(kept["seen"])
     began = time.monotonic()
