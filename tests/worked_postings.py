@@ -54,8 +54,6 @@ TO_BOOKS = [
     {"level": "minor", "part": "display", "to": "ms-mg01/major"},
     {"level": "minor", "part": "overflow", "to": "revenue_booked"},
 ]
-WITHOUT_EXAMPLE = {"day.close"}
-"""Kinds that nothing records yet."""
 
 
 class Worked(NamedTuple):
@@ -166,6 +164,12 @@ def record(house: House) -> Iterator[Worked]:
     contact.hear(device.pk, at=RECEIVED)
     contact.watch(at=RECEIVED + timedelta(minutes=1))
     yield Worked("A table loses contact", "ms-mg01", last("ms-mg01"))
+    closed = house.close_day("2026-11-27", at=RECEIVED + timedelta(minutes=2))
+    yield Worked(
+        "A gaming day is closed: one event on every stream, behind which nothing is booked on it",
+        "ms-mg01",
+        closed["ms-mg01"],
+    )
 
 
 def worked(house: House) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ import os
 
 from accounting.rules.events import KINDS, REASONS
 from tests.services.house import House, verify
-from tests.worked_postings import FILE, PAGE, WITHOUT_EXAMPLE, file_of, page_of, worked
+from tests.worked_postings import FILE, PAGE, file_of, page_of, worked
 
 
 def test_the_worked_examples_are_as_they_are_recorded(busy_house: House) -> None:
@@ -22,7 +22,7 @@ def test_the_worked_examples_are_as_they_are_recorded(busy_house: House) -> None
 
 def test_every_kind_of_event_has_its_example() -> None:
     shown = {example["kind"] for example in json.loads(FILE.read_text("utf-8"))}
-    assert shown == set(KINDS) - WITHOUT_EXAMPLE
+    assert shown == set(KINDS)
 
 
 def test_every_reason_for_moving_money_is_shown_but_two() -> None:
