@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 
 import pytest
 
+from accounting.rules.heads import Head
+from accounting.services import closed_days, readings
+from devices.closing import sheet
 from tests.services.attempts.office import decided
 from tests.services.house import (
     ALONE,
+    RECEIVED,
     TWIN,
     House,
     locked,
@@ -25,9 +30,14 @@ from tests.services.house import (
 APPEND_ONLY = (
     "accounting_account",
     "accounting_auditrecord",
+    "accounting_closedday",
+    "accounting_closedhead",
     "accounting_document",
     "accounting_event",
+    "accounting_reading",
+    "accounting_readingnote",
     "accounting_transfer",
+    "accounting_verified",
     "devices_message",
     "devices_reference",
     "devices_significantevent",
@@ -67,6 +77,11 @@ def played(house: House) -> House:
     house.act("payout.pay", "MS-101/R-1/1/3", method="cage")
     house.act("round.void", f"{TWIN}/R-2")
     decided(house)
+    sheet.read_by_hand(date(2026, 11, 27), {"ms-mg01/major": 1}, read_at=RECEIVED, at=RECEIVED, by="ann")
+    readings.explain(value("SELECT min(id) FROM accounting_reading"), "a dark digit", at=RECEIVED, by="ann")
+    for stream_id, code, last, head in rows("SELECT id, code, next_sequence - 1, head FROM accounting_stream"):
+        closed_days.note_verified(stream_id, 0, Head(code, last, bytes(head)), at=RECEIVED)
+    house.close_day("2026-11-27")
     run("SET CONSTRAINTS ALL IMMEDIATE")  # pending checks would refuse a TRUNCATE or ALTER before our trigger does
     return house
 
