@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 
-from accounting.services import house_numbers
+from accounting.rules.heads import Head
+from accounting.services import closed_days, house_numbers, readings
+from devices.closing import sheet
 from tests.services.attempts.office import decided
 from tests.services.attempts.slips import slipped
 from tests.services.house import (
     ALONE,
+    RECEIVED,
     TWIN,
     House,
     locked,
@@ -28,10 +31,15 @@ from tests.services.house import (
 APPEND_ONLY = (
     "accounting_account",
     "accounting_auditrecord",
+    "accounting_closedday",
+    "accounting_closedhead",
     "accounting_document",
     "accounting_event",
     "accounting_housenumber",
+    "accounting_reading",
+    "accounting_readingnote",
     "accounting_transfer",
+    "accounting_verified",
     "devices_message",
     "devices_reference",
     "devices_significantevent",
@@ -81,6 +89,11 @@ def played(house: House) -> House:
     house_numbers.give({"cage": "1010"}, by="ann", at=house.now)
     decided(house)
     slipped(house)
+    sheet.read_by_hand(date(2026, 11, 27), {"ms-mg01/major": 1}, read_at=RECEIVED, at=RECEIVED, by="ann")
+    readings.explain(value("SELECT min(id) FROM accounting_reading"), "a dark digit", at=RECEIVED, by="ann")
+    for stream_id, code, last, head in rows("SELECT id, code, next_sequence - 1, head FROM accounting_stream"):
+        closed_days.note_verified(stream_id, 0, Head(code, last, bytes(head)), at=RECEIVED)
+    house.close_day("2026-11-27")
     run("SET CONSTRAINTS ALL IMMEDIATE")  # pending checks would refuse a TRUNCATE or ALTER before our trigger does
     return house
 
