@@ -233,6 +233,10 @@ class History(Checked):
         message = self.round()
         self.dealt.pop()
         message["table"], message["round"] = found
+        posted = self.house.rounds.get(found)
+        if posted is not None and posted.message is not None:
+            # Not later: a deal more than five minutes ahead of its receipt counts from that, which no file knows.
+            message["dealt_at"] = posted.message.dealt_at
         return self.act(name, "/".join(found), message=message, override=self.chance.sample(CODES, 2))
 
     def void_lock(self) -> Line:
