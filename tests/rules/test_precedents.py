@@ -23,7 +23,7 @@ class Watched(History):
 
     def __init__(self, seed: int) -> None:
         super().__init__(seed)
-        self.read: Counter[str] = Counter()
+        self.found_back: Counter[str] = Counter()
         apply = self.house.apply
 
         def applied(decision: Decision) -> None:
@@ -48,11 +48,11 @@ class Watched(History):
             payout = decision.payouts[line - 1]
             seat, _ = (int(part) for part in name.split("/")[-2:])
             assert (payout.kind, payout.seat) == ("envy", seat)
-        self.read["rounds"] += 1
-        self.read["hits"] += len(found.hits)
-        self.read["with a lock"] += lock is not None
-        self.read["taken back"] += any(row["contributed_millionths"] < 0 for row in decision.result["meters"])
-        self.read["overflowed"] += any(brought.overflow for _, brought in found.round.brought)
+        self.found_back["rounds"] += 1
+        self.found_back["hits"] += len(found.hits)
+        self.found_back["with a lock"] += lock is not None
+        self.found_back["taken back"] += any(row["contributed_millionths"] < 0 for row in decision.result["meters"])
+        self.found_back["overflowed"] += any(brought.overflow for _, brought in found.round.brought)
 
 
 def with_zeros(left: RoundState, found: Precedent) -> RoundState:
@@ -68,7 +68,7 @@ def test_every_round_of_random_histories_is_read_back_as_it_was_left() -> None:
     for seed in range(1, 101):
         history = Watched(seed)
         history.play(60)
-        read.update(history.read)
+        read.update(history.found_back)
     assert read["rounds"] > 900
     assert min(read[what] for what in ("hits", "with a lock", "taken back", "overflowed")) > 20, read
 
