@@ -53,7 +53,11 @@ class Lock(models.Model):
             models.CheckConstraint(name="a_lock_ends_after_it_began", condition=Q(ended__gt=F("sequence"))),
         ]
         # Few at any time: whoever looks for those that wait must not read all that ever were.
-        indexes = [models.Index(name="locks_that_wait", fields=["stream"], condition=Q(state="locked"))]
+        indexes = [
+            models.Index(name="locks_that_wait", fields=["stream"], condition=Q(state="locked")),
+            models.Index(name="locks_of_a_tables_day", fields=["table", "gaming_date"]),
+            models.Index(name="void_locks_of_a_table", fields=["table"], condition=Q(state="void")),
+        ]
 
     def __str__(self) -> str:
         return self.reference

@@ -41,7 +41,8 @@ class TableDay:
 
 
 # By the index of each table's rounds; three hours of room on both sides, since the booked day decides.
-# What a void rejects is the void's.
+# What a void rejects is the void's. A wager that was locked contributed by its lock, and what was taken back of it, by its
+# round's result or the lock's void, is taken off.
 DAY = """
     WITH rejected AS MATERIALIZED (
         SELECT hit."table" AS code, count(DISTINCT (event.stream_id, event.sequence)) AS rejections,
@@ -60,10 +61,12 @@ DAY = """
     )
     SELECT tabl.code, tabl.game, link.code, day.rounds, day.handle - undone.handle, day.pays - undone.pays,
         day.jackpot - undone.jackpot - coalesce(rejected.jackpot, 0), day.envy - undone.envy - coalesce(rejected.envy, 0),
-        day.contributions - undone.contributions, undone.voids, coalesce(rejected.rejections, 0)
+        day.contributions + locked.contributions - unlocked.contributions - undone.contributions, undone.voids,
+        coalesce(rejected.rejections, 0)
     FROM tables_table tabl
     LEFT JOIN rejected ON rejected.code = tabl.code
     LEFT JOIN jackpot_link link ON link.id = tabl.link_id
+    CROSS JOIN (SELECT id FROM accounting_account WHERE code = 'contribution_expense') expense
     CROSS JOIN (SELECT min(counts_at) AS first FROM tables_round
         WHERE original_date IS NOT NULL AND gaming_date = %(day)s) late
     CROSS JOIN LATERAL (
@@ -72,18 +75,35 @@ DAY = """
             coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'fixed_pay'), 0) AS pays,
             coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'award'), 0) AS jackpot,
             coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'envy'), 0) AS envy,
-            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'contribution'), 0) AS contributions
+            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'contribution'), 0)
+                - coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'void' AND moved.credit_id = expense.id), 0)
+                AS contributions
         FROM tables_round round
         LEFT JOIN accounting_transfer moved ON moved.stream_id = round.stream_id AND moved.sequence = round.sequence
         WHERE round.table_id = tabl.id AND round.gaming_date = %(day)s
             AND round.counts_at >= least(%(began)s::timestamptz, late.first) AND round.counts_at <= %(ended)s
     ) day
     CROSS JOIN LATERAL (
+        SELECT coalesce(sum(moved.amount_cents), 0) AS contributions
+        FROM tables_lock lock
+        JOIN accounting_transfer moved ON moved.stream_id = lock.stream_id AND moved.sequence = lock.sequence
+            AND moved.reason = 'contribution'
+        WHERE lock.table_id = tabl.id AND lock.gaming_date = %(day)s
+    ) locked
+    CROSS JOIN LATERAL (
+        SELECT coalesce(sum(moved.amount_cents), 0) AS contributions
+        FROM tables_lock lock
+        JOIN accounting_event event ON event.stream_id = lock.stream_id AND event.sequence = lock.ended
+        JOIN accounting_transfer moved ON moved.stream_id = lock.stream_id AND moved.sequence = lock.ended
+            AND moved.credit_id = expense.id
+        WHERE lock.table_id = tabl.id AND lock.state = 'void' AND event.gaming_date = %(day)s
+    ) unlocked
+    CROSS JOIN LATERAL (
         SELECT count(DISTINCT (voided.stream_id, voided.event)) AS voids,
             coalesce(sum(moved.amount_cents) FILTER (WHERE debit.kind = 'wagers'), 0) AS handle,
             coalesce(sum(moved.amount_cents) FILTER (WHERE credit.kind = 'fixed_pays'), 0) AS pays,
             coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'rejection'
-                AND debit.kind = 'awards_payable' AND credit.kind = 'liability'), 0) AS jackpot,
+                AND debit.kind IN ('awards_payable', 'unclaimed') AND credit.kind = 'liability'), 0) AS jackpot,
             coalesce(sum(moved.amount_cents) FILTER (WHERE credit.kind = 'envy'), 0) AS envy,
             coalesce(sum(moved.amount_cents * CASE WHEN credit.kind = 'contribution_expense' THEN 1 ELSE -1 END)
                 FILTER (WHERE 'contribution_expense' IN (credit.kind, debit.kind)), 0) AS contributions

@@ -23,6 +23,7 @@ from tests.services.house import (
     House,
     Message,
     forget,
+    locked,
     message,
     rows,
     royal,
@@ -129,6 +130,30 @@ def test_tables_stand_by_their_codes_whenever_they_were_put_there(house: House) 
     floors.install(property_alone + lone.replace(ALONE, "AA-1"), at=OPENED)
     forget()
     assert [each.table for each in tables_on(DAY)] == ["AA-1", LINKED, NEIGHBOUR, TWIN, ALONE]
+
+
+def test_what_a_lock_contributed_is_of_its_tables_day_and_what_was_taken_back_of_it_is_not(house: House) -> None:
+    """By the lock, whatever became of it: decided, decided void, void by people, or still waiting."""
+    both = (seat(1, "3s 7d", progressive=100), seat(2, "4h 8c", progressive=100))
+    house.play(
+        locked("R-1", 1, 2), message("R-1", *both),
+        locked("R-2", 1, 2), message("R-2", *both, irregularities=[{"code": "shoe_failed"}]),
+        locked("R-3", 1), locked("R-4", 1, 2), message("R-5", *both),
+    )  # fmt: skip
+    house.act("lock.void", f"{LINKED}/R-3")
+    ((net,),) = rows(
+        """
+        SELECT sum(amount_cents * CASE WHEN debit.code = 'contribution_expense' THEN 1 ELSE -1 END)
+        FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id
+        JOIN accounting_account credit ON credit.id = credit_id
+        WHERE 'contribution_expense' IN (debit.code, credit.code)
+        """
+    )
+    assert [(each.table, each.contributions_cents) for each in tables_on(DAY)] == [
+        (LINKED, int(net)), (NEIGHBOUR, 0), (TWIN, 0), (ALONE, 0),
+    ]  # fmt: skip
+    assert int(net) > rows("SELECT max(amount_cents) FROM accounting_transfer WHERE reason = 'contribution'")[0][0]
+    assert {reason for (reason,) in rows("SELECT DISTINCT reason FROM accounting_transfer")} >= {"contribution", "void"}
 
 
 def test_a_rejected_hit_is_taken_off_the_day_that_it_is_rejected_on(house: House) -> None:
