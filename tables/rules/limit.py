@@ -34,18 +34,11 @@ def shared(limit_cents: int, wins_cents: Sequence[int]) -> list[int]:
     return shares
 
 
-def apply(limit_cents: int | None, limited: Collection[str], lines: Sequence[Line]) -> Limit | None:
-    """Cap the winnings of the limited wagers and say what was withheld; None where the game has no limit.
+def apply(limit_cents: int, uncapped_cents: int, limited: Collection[str], lines: Sequence[Line]) -> Limit:
+    """Cap the winnings of the limited wagers, `uncapped_cents` together, and say what was withheld.
 
     The lines of the limited wagers are changed when the limit bites.
     """
-    if limit_cents is None:
-        return None
-    uncapped_cents = 0
-    for line in lines:
-        win_cents = line["win_cents"]
-        if win_cents and line["wager"] in limited:
-            uncapped_cents += win_cents
     if uncapped_cents <= limit_cents:
         return {"limit_cents": limit_cents, "uncapped_win_cents": uncapped_cents, "withheld_cents": 0}
     winning = [line for line in lines if line["win_cents"] and line["wager"] in limited]

@@ -273,11 +273,18 @@ def _entry(
     game: Game[Any], number: int, hand: str | None, result: str, lines: list[Line], envy: list[Envy]
 ) -> SeatEntry:
     """A seat of the settlement; what it was paid is every line and every envy (CONTRACT §3)."""
-    capped = limit.apply(game.limit_cents, game.limited, lines)
-    staked_cents = paid_cents = 0
+    limited = game.limited
+    staked_cents = paid_cents = uncapped_cents = 0
     for line in lines:
         staked_cents += line["stake_cents"]
         paid_cents += line["paid_cents"]
+        win_cents = line["win_cents"]
+        if win_cents and line["wager"] in limited:
+            uncapped_cents += win_cents
+    capped = None
+    if game.limit_cents is not None:
+        capped = limit.apply(game.limit_cents, uncapped_cents, limited, lines)
+        paid_cents -= capped["withheld_cents"]
     for each in envy:
         paid_cents += each["paid_cents"]
     return {
