@@ -187,11 +187,11 @@ def _compared(typed: Mapping[str, int], read_at: datetime, note: str) -> list[Ty
         if level not in balances or level.partition("/")[0] not in ids:
             raise ActRefused("invalid_value", pointer, f"there is no level {level}")
         if type(cents) is not int or not 0 <= cents < 10**15:
-            raise ActRefused("invalid_value", pointer, f"{level}: whole cents, 0 at least, are expected")
+            raise ActRefused("invalid_value", pointer, f"the reading of {level}: whole cents, 0 at least, are expected")
         stream_id = ids[level.partition("/")[0]]
         sequence = recorded_from(stream_id, read_at) - 1
         if sequence < 0:
-            raise ActRefused("invalid_value", "/read_at", f"{level} was not there at that moment")
+            raise ActRefused("invalid_value", "/read_at", f"there was no level {level} at that moment")
         expected = reconciliation.expected_after(level, stream_id, sequence, heads[stream_id], balances[level])
         found.append(Typed(level, stream_id, sequence, cents, expected, note))
     return found

@@ -236,7 +236,7 @@ def _amounts(typed: dict[str, str]) -> dict[str, int]:
             try:
                 found[level] = cents_of(text)
             except ValueError as fault:
-                raise ActRefused("invalid_value", f"/readings/{level}", f"{level}: {fault}") from None
+                raise ActRefused("invalid_value", f"/readings/{level}", f"the reading of {level}: {fault}") from None
     return found
 
 

@@ -13,6 +13,7 @@ from accounting.office.services import proposals
 from accounting.people.services import accounts, tokens
 from accounting.people.services.acting import Actor
 from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLER, MANAGER, ROLES, SECURITY, SUPERVISOR
+from accounting.services import audit
 from devices.intake import deals, significant
 from devices.intake.significant import Noted
 from tests.pages.conftest import person
@@ -61,6 +62,7 @@ def furnish(house: House) -> None:
     _proposals(now)
     _people(now)
     _jobs(now)
+    audit.record(at=now, actor="the service", action="software", subject="0123456789abcdef" * 4, detail={"files": 700})
 
 
 def _proposals(now: datetime) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -205,6 +206,13 @@ def test_a_day_over_the_api(house: House, signed_in: SignedIn) -> None:
     assert (status, proposal["needs"]) == (201, [{"role": CONTROLLER, "count": 1}])
     status, done = call(bob, f"proposals/{proposal['id']}/approvals", {})
     assert (status, done["state"], done["event"]) == (200, "done", {"stream": "VIP-7", "sequence": 1})
+    closing = f"/decisions/{proposal['id']}/"
+    assert f'<a href="/accounting/days/{DAY}/">{DAY}</a>' in auditor.get(closing).content.decode()
+    assert f"/accounting/days/{DAY}/" not in signed_in(MANAGER).get(closing).content.decode(), "not open to this role"
+    looked_at = ", ".join(f"{stream} {last}" for stream, last in sorted(day["sequences"].items()))
+    assert f"Looked at, by stream {looked_at} Why done" in text_of(auditor.get(closing))
+    heads_shown = auditor.get(f"/accounting/days/{DAY}/").content.decode()
+    assert len(re.findall(r'<td class="mono break">[0-9a-f]{64}</td>', heads_shown)) == 3, "codes are not printed"
     status, days = call(auditor, "days")
     assert status == 200
     assert [(each["day"], each["number"], len(each["heads"])) for each in days["items"]] == [(DAY, 1, 3)]

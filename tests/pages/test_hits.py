@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -90,7 +91,10 @@ def test_a_hits_page_tells_its_steps_its_order_and_what_was_booked(house: House,
     assert "ms-mg01-000003 3 1 MS-102 seat 3" in page
     ask(cage, "hit.pay", SECOND, payload={"method": "cage"}, reason="cash")
     page = text_of(cage.get(f"/hits/{SECOND}/"))
-    assert "awards payable → cage" in page
+    assert "Awards payable to players → Cage" in page
+    assert "Verify a hit ms-mg01-000002" in page, "by its title, not by its code"
+    (paid,) = re.findall(r"/decisions/\d+/", cage.get("/decisions/?act=hit.pay").content.decode())
+    assert f'<a href="/hits/{SECOND}/">{SECOND}</a>' in cage.get(paid).content.decode()
     assert "Next Pay a hit" not in page
     assert cage.get(f"/hits/{SECOND.replace('-000002', '-2')}/").headers["Location"] == f"/hits/{SECOND}/"
     assert cage.get("/hits/ms-mg01-000009/").status_code == 404

@@ -60,7 +60,9 @@ def words(
         if required:
             raise ActRefused("missing_field", f"{pointer}/{key}", f"{key} is missing")
         return ""
-    if type(value) is not str or len(value) > most or not _is_text(value) or (required and not value.strip()):
+    if required and type(value) is str and not value.strip():
+        raise ActRefused("invalid_value", f"{pointer}/{key}", f"{key} is empty")
+    if type(value) is not str or len(value) > most or not _is_text(value):
         raise ActRefused("invalid_value", f"{pointer}/{key}", f"{key}: text of {most:,} characters at most is expected")
     return value.strip()
 

@@ -19,6 +19,12 @@ def said(detail: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in detail.items() if value not in ("", None) and key not in SHOWN}
 
 
+@register.filter
+def called(kind: str) -> str:
+    """What people call a kind of event: the title of the act that made it, else its own words."""
+    return _title(kind)
+
+
 @register.inclusion_tag("office/offers.html", takes_context=True)
 def offers(context: dict[str, Any], kind: str, subject: str) -> dict[str, Any]:
     """Buttons for the acts that this person may propose about a link, level, table, round …, and what waits about it."""

@@ -11,7 +11,7 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
@@ -28,8 +28,9 @@ from accounting.office.services import proposals
 from accounting.queries import the_property
 from accounting.rules import acts
 from accounting.rules.acts import ActRefused, Field
+from accounting.shell.navigation import SECTIONS
 from accounting.shell.pages import page
-from accounting.shell.templatetags.pages import moment, money, role
+from accounting.shell.templatetags.pages import moment, money, role, share, whole, words
 
 SHOWN = 50
 FILTERS = ("state", "act", "subject", "by")
@@ -80,7 +81,7 @@ def row(proposal: Proposal, at: Any) -> Row:
     """A proposal as a list shows it."""
     state = queries.state_of(proposal, at)
     still = queries.still_needed(proposal) if state == WAITING else ()
-    said = [f"{fact.title.lower()} {fact.text}" for fact in facts(proposal) if not fact.long]
+    said = [f"{fact.title.lower()} {fact.text}" for fact in facts(proposal) if not fact.long and len(fact.text) <= 80]
     return Row(proposal, title_of(proposal), state, in_words(still), ", ".join(said))
 
 
@@ -136,7 +137,54 @@ def _fact(field: Field, value: Any) -> Fact:
 def _nested(title: str, value: Any) -> Fact:
     if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
         return Fact(title, ", ".join(value).replace("_", " "))
+    if isinstance(value, dict) and value and all(type(item) is int for item in value.values()):
+        return Fact(title, ", ".join(_figure(key, item) for key, item in value.items()))
     return Fact(title, laid_out(value), True)
+
+
+def _figure(key: str, value: int) -> str:
+    """A key of an object and its figure: `bay-dollar 1,234`, `reset $500.00`."""
+    if key.endswith("_cents"):
+        return f"{words(key.removesuffix('_cents'))} {money(value)}"
+    if key.endswith("_ppm"):
+        return f"{words(key.removesuffix('_ppm'))} {share(value)}"
+    return f"{words(key)} {whole(value)}"
+
+
+PAGES: dict[str, tuple[str, str]] = {
+    "day": ("accounting", "gaming-day"),
+    "hit": ("hits", "hit-page"),
+    "level": ("jackpots", "jackpot"),
+    "link": ("jackpots", "jackpot"),
+    "payout": ("hits", "round-page"),
+    "round": ("floor", "round-page"),
+    "slip": ("slips", "slip"),
+    "table": ("floor", "table-page"),
+}
+"""Where the page of a subject is, by its kind: the section that must be open to whoever follows, and the address's name."""
+
+
+FOUNDING = frozenset({"link.file", "table.install"})
+"""Acts whose subject is there only once they are done."""
+
+
+def about(proposal: Proposal, state: str, roles: frozenset[str]) -> str:
+    """The address of the page of what a proposal is about; "" where there is none yet, or none for these roles.
+
+    A level is on its link's page, envy on the page of its round: its subject is the round's with two seats behind.
+    """
+    kind, subject = proposal.kind, proposal.subject
+    if kind == "payout" and "/" not in subject:
+        kind = "hit"
+    section, name = PAGES.get(kind, ("", ""))
+    is_open = any(one.code == section and not one.roles.isdisjoint(roles) for one in SECTIONS)
+    if not is_open or (proposal.act in FOUNDING and state != "done"):
+        return ""
+    if kind == "level":
+        subject = subject.rpartition("/")[0]
+    elif kind == "payout":
+        subject = subject.rsplit("/", 2)[0]
+    return reverse(name, args=[subject])
 
 
 @page("decisions")
@@ -158,6 +206,7 @@ def _decision(
         "title": title_of(proposal),
         "state": state,
         "facts": facts(proposal),
+        "about": about(proposal, state, frozenset(me.roles)),
         "needs": [
             (need, [given for given in proposal.approvals.all() if given.role == need["role"]])
             for need in proposal.needs
