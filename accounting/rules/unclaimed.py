@@ -6,7 +6,7 @@ import tomllib
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class UnclaimedTerms:
 @cache
 def by_jurisdiction() -> dict[str, UnclaimedTerms]:
     """The terms of each jurisdiction, as the file beside the rules says; those of "" count where one is not listed."""
-    text = (Path(__file__).parents[1] / "terms" / "unclaimed.toml").read_text("utf-8")
+    text = (files("accounting") / "terms" / "unclaimed.toml").read_text("utf-8")
     return {
         entry["jurisdiction"]: UnclaimedTerms(entry["unclaimed_after_days"], entry["kept_years"])
         for entry in tomllib.loads(text)["terms"]

@@ -10,7 +10,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any, Final
 
 from jackpot.rules.definition import Definition, DefinitionRefused
@@ -158,8 +158,9 @@ def _rank(entry: Definition, key: str) -> str | None:
 @cache
 def definitions() -> dict[str, dict[str, Any]]:
     """The definitions of the editions published with the product, as their TOML files say them, by code."""
-    folder = Path(__file__).parent.parent / "paytables"
-    found = (tomllib.loads(file.read_text("utf-8")) for file in sorted(folder.glob("*.toml")))
+    folder = files("jackpot") / "paytables"  # in a verifier that is one file, as on disk
+    texts = (file.read_text("utf-8") for file in folder.iterdir() if file.name.endswith(".toml"))
+    found = sorted((tomllib.loads(text) for text in texts), key=lambda definition: definition["code"])
     return {definition["code"]: definition for definition in found}
 
 

@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import Any, Final
 
 from jackpot.rules.definition import Definition
@@ -56,13 +56,13 @@ def read(definition: Mapping[str, Any], path: str = "") -> Edition:
     return Edition(code, game, wager, odds_by_players=odds)
 
 
-FOLDER: Final = Path(__file__).parent.parent / "paytables"
+FOLDER: Final = files("tables") / "paytables"
 
 
 @cache
 def codes() -> frozenset[str]:
     """The codes of the editions published with the product; every file is named after its edition."""
-    return frozenset(file.stem for file in FOLDER.glob("*.toml"))
+    return frozenset(file.name.removesuffix(".toml") for file in FOLDER.iterdir() if file.name.endswith(".toml"))
 
 
 @cache

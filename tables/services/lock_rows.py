@@ -82,8 +82,14 @@ DECIDED_BY = "SELECT put_in FROM tables_lock WHERE stream_id = %s AND ended = %s
 
 def decided_by(stream_id: int, sequence: int) -> Locked | None:
     """What the lock had put in that the round of an event decided; None where it had none."""
+    kept = put_in_at(stream_id, sequence)
+    return None if kept is None else state_of(kept).put_in
+
+
+def put_in_at(stream_id: int, sequence: int) -> bytes | None:
+    """The same, as the lock's row keeps it."""
     found = execute(DECIDED_BY, [stream_id, sequence])
-    return state_of(found[0][0]).put_in if found else None
+    return bytes(found[0][0]) if found else None
 
 
 OF_HOLD = "SELECT put_in FROM tables_lock WHERE table_id = %s AND reference = %s AND state <> 'void'"
