@@ -304,7 +304,11 @@ def test_a_slip_with_the_longest_words_fits_one_page(won: House) -> None:
         "round": "R" * 64,
     }
     data["void"] = {"reason": "because " * 40, "by": "a", "agreed": "b", "at": "now", "replaced": "2"}
-    assert len(pypdfium2.PdfDocument(compiled("slip.typ", data))) == 1
+    document = pypdfium2.PdfDocument(compiled("slip.typ", data))
+    assert len(document) == 1
+    page = document[0].get_textpage()
+    rights = [page.get_charbox(at)[2] for at in range(page.count_chars()) if page.get_text_range(at, 1) == "R"]
+    assert len(rights) > 60 and max(rights) < 571, "a round's reference stays inside the frame"
 
 
 def test_every_step_is_on_the_trail_with_its_digest(won: House) -> None:
