@@ -27,6 +27,7 @@ from tables.rules.floor import Floor, read_floor
 from tables.rules.house import House, RoundState, house_of
 from tables.rules.locking import Lock
 from tables.rules.settle import held_alone
+from tables.rules.settlement import printed
 
 USAGE: Final = "usage: manage.py settle FLOOR.toml ROUNDS.ndjson [--meters METERS.json]   (- is standard input)"
 HELP: Final = f"""{USAGE}
@@ -157,7 +158,7 @@ def _settle_lines(lines: BinaryIO, house: House, out: TextIO) -> None:
     live = lines is sys.stdin.buffer  # somebody may be waiting for each answer
     for raw in lines:
         if raw.strip():
-            out.write(_encoded(_line(raw, file)))
+            out.write(_encoded(printed(_line(raw, file))))
             if live:
                 out.flush()
 

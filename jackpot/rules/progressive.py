@@ -51,18 +51,18 @@ class Envy(TypedDict):
 class MeterRow(TypedDict):
     """A level before and after an event, fractions as they are after it (DECISIONS A20)."""
 
-    after_cents: int
-    before_cents: int
-    contributed_millionths: int
-    level: str
     link: str
-    overflow_before_cents: int
+    level: str
+    before_cents: int
+    after_cents: int
+    residual_millionths: int
+    contributed_millionths: int
+    reserve_cents: int
+    reserve_residual_millionths: int
     overflow_cents: int
     overflow_residual_millionths: int
     reserve_before_cents: int
-    reserve_cents: int
-    reserve_residual_millionths: int
-    residual_millionths: int
+    overflow_before_cents: int
 
 
 NOTHING_PUT_IN: Final = (0, 0, 0)

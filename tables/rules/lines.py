@@ -2,8 +2,8 @@
 
 A line is the JSON object of the settlement.  `win_cents` is profit for odds "to 1" and the whole sum paid for "for 1",
 for fixed sums and for shares of a level, where the stake is gone (SPEC §3).  A line that a paytable row pays names it.
-Like every part of a settlement it is made in the order of its keys: so it is written and hashed, and to find that order
-anew would cost a round more than its chain does.
+Like every part of a settlement it is made in alphabetical order: so it is written and hashed, and to find that order anew
+would cost a round more than its chain does. `settlement.printed` has the order of CONTRACT §3.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from jackpot.rules.progressive import odds_text
 class Line(TypedDict):
     """What became of one wager; `row` names the paytable row that pays it."""
 
-    odds: str | None
-    paid_cents: int
-    result: str
-    row: NotRequired[str]
-    stake_cents: int
     wager: str
+    stake_cents: int
+    result: str
+    odds: str | None
     win_cents: int
+    paid_cents: int
+    row: NotRequired[str]
 
 
 class Pay:

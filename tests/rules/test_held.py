@@ -8,6 +8,7 @@ import pytest
 
 from jackpot.rules.meter import Meter
 from tables.rules import held
+from tables.rules.settlement import printed
 
 BOARD = "4d 9h 3s"
 
@@ -175,7 +176,7 @@ def test_a_held_round_moves_nothing(harbor: Any) -> None:
     meters = {"major": Meter(5_000_000, 1, 2, 3, 4, 5)}
     settled = harbor.settle(everything_wrong(harbor), meters)
     assert (settled.outcome, settled.meters, settled.movements) == ("held", meters, ())
-    assert list(settled.settlement) == [
+    assert list(printed(settled.settlement)) == [
         "round",
         "table",
         "outcome",

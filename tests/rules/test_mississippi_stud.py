@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tables.rules.paytables import builtin
+from tables.rules.settlement import printed
 
 BASE: list[tuple[str, str, str, str, str | None, int]] = [
     # board, cards, hand, result, odds, multiple
@@ -59,7 +60,7 @@ def test_seats_and_keys_come_in_the_printed_order(harbor: Any) -> None:
         "4d 9h 3s",
         *(harbor.seat(number, cards) for number, cards in [(2, "Jc Jh"), (6, "Kc 7h"), (1, "2c 8d")]),
     )
-    settlement = harbor.settle(message).settlement
+    settlement = printed(harbor.settle(message).settlement)
     assert [entry["seat"] for entry in settlement["seats"]] == [6, 2, 1]
     assert list(settlement["seats"][0]) == [
         "seat",
