@@ -282,9 +282,10 @@ def job(job_id: int) -> Job | None:
     return Job.objects.filter(id=job_id).first()
 
 
-def jobs(limit: int = 20) -> list[Job]:
-    """The last jobs, newest first, without their results."""
-    return list(Job.objects.defer("result").order_by("-id")[:limit])
+def jobs(kind: str = "", limit: int = 20) -> list[Job]:
+    """The last jobs, of one kind where it is named, newest first, without their results."""
+    found = Job.objects.filter(kind=kind) if kind else Job.objects.all()
+    return list(found.defer("result").order_by("-id")[:limit])
 
 
 def last_job(kind: str) -> Job:

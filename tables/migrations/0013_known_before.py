@@ -6,7 +6,7 @@ Until now that was told by clocks, and an act that waited for the stream had rea
 from django.db import migrations, models
 from django.db.models import Q
 
-SAID_WHOLE = Q(stream_id__isnull=True, before_sequence__isnull=True) | Q(stream_id__isnull=False, before_sequence__gt=0)
+SAID_WHOLE = Q(stream_id__isnull=True, before_sequence__isnull=True) | Q(stream_id__isnull=False, before_sequence__isnull=False, before_sequence__gt=0)
 
 
 class Migration(migrations.Migration):

@@ -91,7 +91,7 @@ class LockSetAside(models.Model):
             models.CheckConstraint(
                 name="a_lock_set_aside_names_its_stream_with_a_sequence",
                 condition=Q(stream_id__isnull=True, before_sequence__isnull=True)
-                | Q(stream_id__isnull=False, before_sequence__gt=0),
+                | Q(stream_id__isnull=False, before_sequence__isnull=False, before_sequence__gt=0),
             ),
             models.CheckConstraint(
                 name="a_lock_is_set_aside_held_or_as_a_duplicate", condition=Q(outcome__in=["held", "duplicate"])

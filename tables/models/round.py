@@ -74,7 +74,7 @@ class Hold(models.Model):
             models.CheckConstraint(
                 name="a_hold_names_its_stream_with_a_sequence",
                 condition=Q(stream_id__isnull=True, before_sequence__isnull=True)
-                | Q(stream_id__isnull=False, before_sequence__gt=0),
+                | Q(stream_id__isnull=False, before_sequence__isnull=False, before_sequence__gt=0),
             ),
             models.CheckConstraint(name="a_hold_has_a_reason", condition=Q(reasons__len__gt=0)),
             models.CheckConstraint(name="a_hold_names_its_rules_edition", condition=Q(rules__gte=FIRST)),

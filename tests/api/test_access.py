@@ -98,6 +98,23 @@ FOR_PEOPLE = {
     "/api/v1/foresights": "is only posted to, by people",
     "/api/v1/foresights/1": "what the house plans",
     "/api/v1/proposals/1/evidence": "what was handed in may show guests",
+    "/api/v1/readings/1/explanations": "is only posted to, by people",
+    "/api/v1/readings/1/signature": "is only posted to, by people",
+    "/api/v1/slips/auditor/prints": "is only posted to, by people",
+    "/api/v1/winners": "is only posted to, by people",
+    "/api/v1/winners/looks": "is only posted to, by people",
+}
+# For people to read, not for devices, and why.
+OF_THE_BOOKS = {
+    "/api/v1/books/accounts/ms-mg01": "what the house earns",
+    "/api/v1/books/general-ledger": "what the house earns",
+    "/api/v1/books/trial-balance": "what the house earns",
+    "/api/v1/days": "how the books are closed",
+    "/api/v1/days/2026-11-27": "how the books are closed",
+    "/api/v1/days/2026-11-27/readings": "how the books are closed",
+    "/api/v1/days/heads": "how the books are closed",
+    "/api/v1/slips": "who was paid",
+    "/api/v1/slips/auditor": "who was paid",
 }
 READING = [
     route
@@ -106,7 +123,7 @@ READING = [
 ]
 
 
-@pytest.mark.parametrize("route", FOR_PEOPLE)
+@pytest.mark.parametrize("route", FOR_PEOPLE | OF_THE_BOOKS)
 def test_a_device_may_not(route: str, api: Api) -> None:
     for method in ("GET", "POST"):
         answer = httpx.request(method, api.url + route, trust_env=False, headers=api.key())
@@ -119,7 +136,10 @@ def test_a_device_and_a_signed_in_person_may_read(route: str, api: Api) -> None:
     client.force_login(User.objects.get(username="auditor"))
     cookies = {"sessionid": client.cookies["sessionid"].value}
     route = f"{route}?stream=ms-mg01" if route == "/api/v1/rounds" else route
-    for who in ({"headers": api.key()}, {"cookies": cookies}):
+    readers: list[dict[str, Any]] = [{"cookies": cookies}]
+    if route not in OF_THE_BOOKS:
+        readers.append({"headers": api.key()})
+    for who in readers:
         answer = httpx.get(api.url + route, trust_env=False, **who)
         assert answer.status_code in (200, 404), (who, answer.status_code)
 

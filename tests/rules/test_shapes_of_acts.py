@@ -22,6 +22,11 @@ EVERY = {
     "hit.approve hit": {"note": "text"},
     "hit.pay hit": {"method": "required choice of cage, table"},
     "hit.reject hit": {},
+    "hit.unclaimed hit": {},
+    "hit.remit hit": {},
+    "payout.unclaimed payout": {},
+    "payout.remit payout": {},
+    "day.close day": {"sequences": "required nested"},
     "payout.pay payout": {"method": "required choice of cage, table"},
     "level.adjust level": {
         "part": f"required choice of {PARTS}",

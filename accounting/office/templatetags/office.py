@@ -43,15 +43,15 @@ def _title(act: str) -> str:
 
 
 @register.inclusion_tag("office/jobs.html", takes_context=True)
-def long_work(context: dict[str, Any]) -> dict[str, Any]:
-    """The last jobs, and buttons for those that this person may start."""
+def long_work(context: dict[str, Any], only: str = "") -> dict[str, Any]:
+    """The last jobs, of one kind only where it is named, and buttons for those that this person may start."""
     person, at = person_of(context["request"]), timezone.now()
-    kinds = registry.jobs()
+    kinds = {name: kind for name, kind in registry.jobs().items() if only in ("", name)}
     return {
         "request": context["request"],
         "startable": [kind for kind in kinds.values() if not kind.address and not kind.roles.isdisjoint(person.roles)],
         "jobs": [
             (job, kinds[job.kind].title if job.kind in kinds else job.kind, queries.standing(job, at))
-            for job in queries.jobs()
+            for job in queries.jobs(only)
         ],
     }

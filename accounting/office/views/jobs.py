@@ -1,4 +1,7 @@
-"""Long work: starting it from the audit page, watching it, asking it to stop."""
+"""Long work: starting it from the page that it is about, watching it, asking it to stop.
+
+Whoever reads the audit trail watches all of it; whoever may start a kind watches that.
+"""
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -14,16 +17,19 @@ from accounting.office.callers import person_of
 from accounting.office.models import Job
 from accounting.office.refusals import Conflict, NotYours
 from accounting.office.services import jobs
-from accounting.shell.pages import page
+from accounting.office.work import JobKind
+from accounting.shell.navigation import may_use
+from accounting.shell.pages import page, roles_of
 
 OVER = ("done", "failed", "cancelled", "lost")
 
 
 @require_POST
-@page("audit")
+@page(None)
 def start(request: HttpRequest, kind: str) -> HttpResponse:
     """Start a job, or go to the one of its kind that is running."""
     wanted = registry.jobs().get(kind)
+    _only_watchers(request, wanted)
     if wanted is None or wanted.address:  # one that must be told what to do is started where that is said
         raise Http404(f"there is no job {kind}")
     try:
@@ -38,9 +44,10 @@ def start(request: HttpRequest, kind: str) -> HttpResponse:
 
 
 @require_POST
-@page("audit")
+@page(None)
 def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
     """Ask a job to stop."""
+    _only_watchers(request, _kind_of(job_id))
     try:
         jobs.cancel(job_id, by=person_of(request), at=timezone.now())
     except jobs.NoSuchJob as missing:
@@ -52,15 +59,26 @@ def cancel(request: HttpRequest, job_id: int) -> HttpResponse:
     return redirect("job", job_id)
 
 
-@page("audit")
+@page(None)
 def show(request: HttpRequest, job_id: int) -> HttpResponse:
     """A job with its progress, which reads itself anew until the job is over, and its result."""
-    found = queries.job(job_id)
-    kind = registry.jobs().get(found.kind) if found else None
+    kind = _kind_of(job_id)
+    _only_watchers(request, kind)
     if kind is not None and kind.address:
         return redirect(kind.address, job_id)
     part = "office/job_now.html" if request.headers.get("HX-Request") else "office/job.html"
     return render(request, part, _context(request, job_id))
+
+
+def _kind_of(job_id: int) -> JobKind | None:
+    found = queries.job(job_id)
+    return registry.jobs().get(found.kind) if found else None
+
+
+def _only_watchers(request: HttpRequest, kind: JobKind | None) -> None:
+    roles = roles_of(request)
+    if not may_use("audit", roles) and (kind is None or kind.roles.isdisjoint(roles)):
+        raise PermissionDenied("This work is not for your role.")
 
 
 def _context(request: HttpRequest, job_id: int) -> dict[str, object]:
@@ -76,6 +94,7 @@ def _context(request: HttpRequest, job_id: int) -> dict[str, object]:
         "title": kind.title if kind else job.kind,
         "standing": standing,
         "over": standing in OVER,
+        "reads_audit": may_use("audit", roles_of(request)),
         "may_cancel": mine and standing in ("queued", "running") and job.cancel_asked_at is None,
         "seconds": int(((job.finished_at or at) - job.started_at).total_seconds()) if job.started_at else None,
         "result": _result(job),
