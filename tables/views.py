@@ -15,7 +15,7 @@ from accounting.office import registry
 from accounting.queries import house_days, the_property, trial_balance
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter, Parameters
-from accounting.shell.pages import page
+from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import money, words
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
@@ -164,7 +164,8 @@ def _editions() -> Iterator[tuple[Any, str]]:
 def unclaimed(request: HttpRequest) -> HttpResponse:
     """What is owed and not handed over yet, against its accounts: from when it is unclaimed, and from when the state's."""
     parameters.read(request.GET.lists(), ())
-    today, found, acts = house_days(timezone.now())[1], owed(), registry.acts()
+    today, found, roles = house_days(timezone.now())[1], owed(), roles_of(request)
+    acts = {name: act for name, act in registry.acts().items() if not act.proposes.isdisjoint(roles)}
     balances = {balance.code: -balance.after_cents for balance in trial_balance(date.max)}
     detected = jackpot_queries.detected_cents()
     parts = []
