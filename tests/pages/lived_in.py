@@ -12,7 +12,17 @@ from accounting.office.models import Job
 from accounting.office.services import proposals
 from accounting.people.services import accounts, tokens
 from accounting.people.services.acting import Actor
-from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLER, MANAGER, ROLES, SECURITY, SUPERVISOR
+from accounting.rules.roles import (
+    ACCOUNTING,
+    ADMINISTRATOR,
+    AUDITOR,
+    CAGE,
+    CONTROLLER,
+    MANAGER,
+    ROLES,
+    SECURITY,
+    SUPERVISOR,
+)
 from accounting.services import audit
 from devices.intake import deals, significant
 from devices.intake.significant import Noted
@@ -89,6 +99,7 @@ def _proposals(now: datetime) -> None:
     released = asked(SUPERVISOR, "round.release", f"{LINKED}/late")
     proposals.approve(released, by=ANYBODY[MANAGER], at=now)
     asked(SUPERVISOR, "table.close", "MS-102")
+    asked(CAGE, "payout.pay", f"{LINKED}/{LONG}/6/2", {"method": "cage"})
     asked(MANAGER, "link.suspend", "twin")
 
 
