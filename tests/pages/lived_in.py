@@ -99,7 +99,7 @@ def _proposals(now: datetime) -> None:
     released = asked(SUPERVISOR, "round.release", f"{LINKED}/late")
     proposals.approve(released, by=ANYBODY[MANAGER], at=now)
     asked(SUPERVISOR, "table.close", "MS-102")
-    asked(CAGE, "payout.pay", f"{LINKED}/{LONG}/6/2", {"method": "cage"})
+    asked(CAGE, "payout.pay", f"{LINKED}/r-1/6/2", {"method": "cage"})
     asked(MANAGER, "link.suspend", "twin")
 
 
