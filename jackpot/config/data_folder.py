@@ -37,14 +37,21 @@ class DataFolder:
 
         It is never in the database: whoever owns that could sign what they please.
         """
-        return self._made_once("signing_key", lambda: secrets.token_bytes(32).hex())
+        return self._for_its_owner("signing_key", lambda: secrets.token_bytes(32).hex())
 
     def patron_key(self) -> str:
         """The key that seals who won: 32 bytes in URL-safe base64, made once, readable by its owner alone.
 
         It stands beside the database, not in it: whoever has the one without the other reads nothing.
         """
-        return self._made_once("patron_key", lambda: secrets.token_urlsafe(32))
+        return self._for_its_owner("patron_key", lambda: secrets.token_urlsafe(32))
+
+    def _for_its_owner(self, name: str, make: Callable[[], str]) -> str:
+        """A key made once that nobody else may read, whatever became of its file since."""
+        key, file = self._made_once(name, make), self.path / name
+        if file.stat().st_mode & 0o777 != 0o600:
+            file.chmod(0o600)
+        return key
 
     def _made_once(self, name: str, make: Callable[[], str]) -> str:
         file = self.path / name

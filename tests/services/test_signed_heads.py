@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.conf import LazySettings
 from django.core.management import call_command
-from django.db import connection
+from django.db import connection, transaction
 
 from accounting.rules.heads import FILE, Unreadable, from_file, to_file
 from accounting.services import closed_days, signing
@@ -133,14 +133,15 @@ def test_the_same_chain_signed_by_another_is_named(closed: House, heads: Path, s
     ids = dict(rows("SELECT code, id FROM accounting_stream"))
     settings.SIGNING_KEY = "11" * 32
     run("SET session_replication_role = origin")
-    closed_days.close(signed.statement.day, at=signed.statement.closed_at)
-    closed_days.keep(
-        signed.statement.day,
-        [closed_days.StreamHead(ids[head.stream], head) for head in signed.statement.heads],
-        home="BOS",
-        at=signed.statement.closed_at,
-        proposal=None,
-    )
+    with transaction.atomic():
+        closed_days.close(signed.statement.day, at=signed.statement.closed_at)
+        closed_days.keep(
+            signed.statement.day,
+            [closed_days.StreamHead(ids[head.stream], head) for head in signed.statement.heads],
+            home="BOS",
+            at=signed.statement.closed_at,
+            proposal=None,
+        )
     verify()
     with pytest.raises(Difference, match="signature on record"):
         compare_heads([signed])
