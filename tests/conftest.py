@@ -33,6 +33,17 @@ def _cheap_passwords() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_noted_aside() -> None:
+    """What this process notes would be committed by a thread of its own, past a test's transaction, for every later test.
+
+    Web processes note as ever, each on its own database; tests of the notebook have one of their own.
+    """
+    from devices.intake import significant
+
+    significant.NOTEBOOK.write = lambda noted: None
+
+
 COUNTER = 'INSERT INTO slips_slipcounter ("only", last) VALUES (true, 0)'
 """The one row that a migration puts there and nothing else does."""
 

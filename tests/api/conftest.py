@@ -114,21 +114,27 @@ class Api:
             worker.join(60)
 
 
+@contextmanager
+def serving_floor(databases: Databases, migrated: str) -> Iterator[Api]:
+    """The web process, on a database of its own that was opened a week ago."""
+    name = databases.create(like=migrated)
+    with databases.entered(name):
+        floors.install(FLOOR, at=timezone.now() - OPENED_BEFORE)
+        keys = {table: device["api_key"] for table, device in demo.ensure()["devices"].items()}
+        web = serving()
+        service = web.__enter__()
+    try:
+        yield Api(service.url, name, keys)
+    finally:
+        web.__exit__(None, None, None)
+        databases.drop(name)
+
+
 @pytest.fixture(scope="session")
 def served(databases: Databases, migrated: str, django_db_blocker: DjangoDbBlocker) -> Iterator[Api]:
-    """The web process, on a database that was opened a week ago."""
-    with django_db_blocker.unblock():
-        name = databases.create(like=migrated)
-        with databases.entered(name):
-            floors.install(FLOOR, at=timezone.now() - OPENED_BEFORE)
-            keys = {table: device["api_key"] for table, device in demo.ensure()["devices"].items()}
-            web = serving()
-            service = web.__enter__()
-        try:
-            yield Api(service.url, name, keys)
-        finally:
-            web.__exit__(None, None, None)
-            databases.drop(name)
+    """The floor that tests share."""
+    with django_db_blocker.unblock(), serving_floor(databases, migrated) as shared:
+        yield shared
 
 
 @pytest.fixture
@@ -136,3 +142,10 @@ def api(databases: Databases, served: Api, django_db_blocker: DjangoDbBlocker) -
     """The served floor, with this process on the same database."""
     with django_db_blocker.unblock(), databases.entered(served.database):
         yield served
+
+
+@pytest.fixture
+def quiet_api(databases: Databases, migrated: str, django_db_blocker: DjangoDbBlocker) -> Iterator[Api]:
+    """A floor on which nothing happened for a week, so that something can be recorded as of a minute ago."""
+    with django_db_blocker.unblock(), serving_floor(databases, migrated) as own, databases.entered(own.database):
+        yield own

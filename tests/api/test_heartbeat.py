@@ -37,7 +37,8 @@ def test_nobody_else_gives_signs_of_life(api: Api) -> None:
     assert wrong.status_code == 401
 
 
-def test_a_round_dealt_in_the_silence_is_held_however_the_device_comes_back(api: Api) -> None:
+def test_a_round_dealt_in_the_silence_is_held_however_the_device_comes_back(quiet_api: Api) -> None:
+    api = quiet_api
     table, now = "TW-201", datetime.now(UTC)
     device = Device.objects.filter(tables__code=table).earliest("pk").pk  # other tests enrol further ones
     contact.hear(device, at=now - timedelta(seconds=60))

@@ -1,9 +1,6 @@
-/* The shell: keys, search, theme, clock. Everything here is also reachable with a mouse and without this file. */
+/* The shell: theme, clock, menus, forms, lists. Everything here is also reachable with a mouse and without this file. */
 (function () {
   "use strict";
-  var GO = {};                                             /* key -> address, read from the navigation's own data-key */
-  document.querySelectorAll("[data-key]").forEach(function (link) { GO[link.dataset.key] = link.href; });
-
   /* theme: auto -> light -> dark -> auto */
   var NEXT = {auto: "light", light: "dark", dark: "auto"}, themer = document.getElementById("theme");
   function name() {
@@ -34,40 +31,7 @@
   tick();
   setInterval(tick, 1000);
 
-  /* keys */
-  var help = document.getElementById("keys"), finder = document.getElementById("find"), pending = null;
-  function typing(target) { return target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName); }
-  function follow(rel) { var link = document.querySelector('a[rel="' + rel + '"]'); if (link) { location.href = link.href; } }
-  function step(by) {
-    var rows = Array.prototype.slice.call(document.querySelectorAll("main a[data-row]"));
-    if (!rows.length) { return; }
-    var at = rows.indexOf(document.activeElement);
-    rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))].focus();
-  }
-  document.addEventListener("keydown", function (event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) { return; }
-    if (event.key === "Escape") {
-      document.querySelectorAll("details.menu[open]").forEach(function (menu) { menu.open = false; menu.querySelector("summary").focus(); });
-      if (typing(event.target)) { event.target.blur(); }
-      return;
-    }
-    if (typing(event.target)) { return; }
-    if (pending) {
-      clearTimeout(pending); pending = null;
-      if (GO[event.key]) { event.preventDefault(); location.href = GO[event.key]; }
-      return;
-    }
-    switch (event.key) {
-      case "g": pending = setTimeout(function () { pending = null; }, 1500); break;
-      case "/": if (finder) { event.preventDefault(); finder.focus(); finder.select(); } break;
-      case "?": if (help && !help.open) { event.preventDefault(); help.showModal(); } break;
-      case "[": follow("prev"); break;
-      case "]": follow("next"); break;
-      case "j": event.preventDefault(); step(1); break;
-      case "k": event.preventDefault(); step(-1); break;
-      default: return;
-    }
-  });
+  var help = document.getElementById("keys");
   var opener = document.getElementById("show-keys");
   if (opener && help) { opener.addEventListener("click", function () { help.showModal(); }); }
   document.addEventListener("click", function (event) {
