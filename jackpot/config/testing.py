@@ -20,7 +20,7 @@ CHECKS = (
 # A browser keeps an event loop running in its process, where no other test may start one.
 RUNS = (
     ("tests", ["-n", "2", "--dist", "loadgroup", "-m", "not alone and not browser"]),
-    ("tests in a browser", ["-q", "-m", "browser"]),
+    ("tests in a browser", ["-q", "-n", "2", "--dist", "loadgroup", "-m", "browser"]),
     ("tests that need the machine to themselves", ["-q", "-m", "alone"]),
 )
 NOTHING_CHOSEN = 5

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from axe_playwright_python.base import AXE_SCRIPT
@@ -86,19 +87,30 @@ def faults(page: Page, *, only: list[str] | None = None, never: list[str] | None
     return found
 
 
-def faults_in_both_themes(page: Page, seen: set[str] | None = None) -> list[str]:
+@dataclass
+class Seen:
+    """What was looked at already, as another role: places whose colours were, and pages whose places were all the same."""
+
+    places: set[str] = field(default_factory=set)
+    pages: set[tuple[str, frozenset[str]]] = field(default_factory=set)
+
+
+def faults_in_both_themes(page: Page, seen: Seen | None = None, kind: str = "") -> list[str]:
     """What axe finds in light, and what colours can do wrong in dark; the page follows the system's theme.
 
-    Colours, which take the most time, are looked at only where something stands that is not among `seen`: what has
-    another place in its page or other classes.
+    Colours, which take the most time, are looked at only where something stands that was not `seen`: what has another
+    place in its page or other classes. A page of a `kind` with the same places as one that was seen is that page again.
     """
+    seen = Seen() if seen is None else seen
+    places = frozenset(page.evaluate(PLACES))
+    if kind and (kind, places) in seen.pages:
+        return []
+    seen.pages.add((kind, places))
     page.emulate_media(color_scheme="light", reduced_motion="reduce")
     found = [f"light: {fault}" for fault in faults(page, never=BY_COLOUR)]
-    places = set(page.evaluate(PLACES))
-    if seen is not None and places <= seen:
+    if places <= seen.places:
         return found
-    if seen is not None:
-        seen |= places
+    seen.places |= places
     for theme in THEMES:
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         found += [f"{theme}: {fault}" for fault in faults(page, only=BY_COLOUR)]

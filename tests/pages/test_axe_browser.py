@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 from accounting.rules.roles import ROLES
 from accounting.shell.navigation import SECTIONS
 from tests.conftest import Service
-from tests.pages.browsers import faults_in_both_themes, sign_in
+from tests.pages.browsers import Seen, faults_in_both_themes, sign_in
 from tests.pages.lived_in import client_of, furnish
-from tests.pages.walking import pages_of
+from tests.pages.walking import kind_of, pages_of
 from tests.services.house import House
 
 pytestmark = pytest.mark.browser
@@ -21,8 +21,8 @@ def told(wrong: dict[str, list[str]]) -> str:
     return "\n".join(f"{where}: {fault}" for where, faults in wrong.items() for fault in faults)
 
 
-SEEN: set[str] = set()
-"""Whose colours were looked at already, as another role."""
+SEEN = Seen()
+"""What was looked at already, as another role."""
 
 
 @pytest.mark.timeout(900)
@@ -36,7 +36,7 @@ def test_axe_finds_nothing_on_any_page_of_a_role(
     wrong = {}
     for address in pages_of(client_of(role), role).one_of_each():
         browser_page.goto(live_service.url + address)
-        if found := faults_in_both_themes(browser_page, SEEN):
+        if found := faults_in_both_themes(browser_page, SEEN, kind_of(address)):
             wrong[address] = found
         assert browser_page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), (
             f"{address}: too wide"
