@@ -3,14 +3,21 @@
 from dataclasses import asdict
 from typing import Any
 
+from django.db.models import Prefetch
+
 from jackpot.rules.definition import DefinitionRefused
-from tables.models import Table, WagerEdition
+from tables.models import Table, TableTerms, WagerEdition
 from tables.rules.floor import read_terms
 
 
 def tables_shown(stream_id: int) -> dict[str, dict[str, Any]]:
     """The tables of a stream by code: what their rows say, their terms in order with the offered editions."""
-    tables = Table.objects.filter(stream_id=stream_id).select_related("link", "link_paytable")
+    terms = TableTerms.objects.order_by("in_force").prefetch_related("paytables__edition")
+    tables = (
+        Table.objects.filter(stream_id=stream_id)
+        .select_related("link", "link_paytable")
+        .prefetch_related(Prefetch("terms", queryset=terms))
+    )
     return {
         table.code: {
             "game": table.game,
@@ -33,7 +40,7 @@ def tables_shown(stream_id: int) -> dict[str, dict[str, Any]]:
                         for offered in row.paytables.all()
                     },
                 }
-                for row in table.terms.order_by("in_force").prefetch_related("paytables__edition")
+                for row in table.terms.all()
             ],
         }
         for table in tables.order_by("code")

@@ -21,7 +21,7 @@ from tables.services.terms import StreamTerms
 
 PORTION = 250
 """Rounds that are handed over to the database at a time, at most, while the next ones are settled."""
-LAST_PORTION = 64
+LAST_PORTION = 32
 """So few may be left for the end, when there is nothing to settle meanwhile. Each portion costs both sides a little."""
 LOOK_IN = 4
 """Rounds between two looks at whether the database is ready for more: it must not be kept waiting for long."""
