@@ -43,6 +43,7 @@ INSTALLED_APPS = [
     "accounting.office",
     "accounting.people",
     "accounting.slips",
+    "accounting.guides",
     "accounting.shell",
     "jackpot",
     "jackpot.config.database_roles",

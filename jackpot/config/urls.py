@@ -8,7 +8,16 @@ from django.urls.resolvers import URLPattern, URLResolver
 from django.utils.module_loading import import_string
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
-APPS = ("devices", "tables", "jackpot", "accounting", "accounting.office", "accounting.people", "accounting.slips")
+APPS = (
+    "devices",
+    "tables",
+    "jackpot",
+    "accounting",
+    "accounting.office",
+    "accounting.people",
+    "accounting.slips",
+    "accounting.guides",
+)
 
 
 def _of(module: str) -> list[URLPattern | URLResolver]:

@@ -67,11 +67,16 @@ PLACES = """() => {
 
 
 def sign_in(page: Page, service: Service, username: str = "everyone", onward: str = "/") -> None:
-    """Bring a session along, as a browser does in which somebody signed in before."""
+    """Open a page with a session brought along, as a browser does in which somebody signed in before."""
+    bring_session(page, service, username)
+    page.goto(service.url + onward)
+
+
+def bring_session(page: Page, service: Service, username: str) -> None:
+    """Give the browser somebody's session; no page is opened."""
     client = Client()
     client.force_login(User.objects.get(username=username), backend="django.contrib.auth.backends.ModelBackend")
     page.context.add_cookies([{"name": "sessionid", "value": client.cookies["sessionid"].value, "url": service.url}])
-    page.goto(service.url + onward)
 
 
 def meter(page: Page, level: str = "ms-mg01/major") -> Any:

@@ -55,6 +55,8 @@ PAGES: dict[str, set[str | None]] = {
     "/foreseen/new/": {ADMINISTRATOR, ACCOUNTING, CONTROLLER, AUDITOR},
     "/jackpots/ms-mg01/foresee/": {ADMINISTRATOR, ACCOUNTING, CONTROLLER, AUDITOR},
     "/audit/": {AUDITOR, CONTROLLER},
+    "/guide/": {*ROLES},
+    "/guide/cage/": {*ROLES},
     "/decisions/": {*ROLES},
     "/devices/": {SUPERVISOR, MANAGER, AUDITOR, ADMINISTRATOR, SECURITY},
     "/set-up/": {AUDITOR, ADMINISTRATOR},
