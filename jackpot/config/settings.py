@@ -44,6 +44,7 @@ INSTALLED_APPS = [
     "accounting.people",
     "accounting.slips",
     "accounting.guides",
+    "accounting.keeping",
     "accounting.shell",
     "jackpot",
     "jackpot.config.database_roles",
@@ -143,6 +144,7 @@ if ROLE == "settle":
     CELERY_DB_REUSE_MAX = 2**62
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "devices.tasks.sweep", "schedule": 1.0, "options": {"queue": "settle", "expires": 5}},
+    "keeping": {"task": "accounting.keeping.tasks.clean", "schedule": 3_600.0, "options": {"expires": 3_000}},
     "office": {"task": "accounting.office.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
     "locks": {"task": "devices.tasks.look_at_locks", "schedule": 10.0, "options": {"queue": "work", "expires": 9}},
     "contact": {

@@ -17,6 +17,7 @@ APPS = (
     "accounting.people",
     "accounting.slips",
     "accounting.guides",
+    "accounting.keeping",
 )
 
 

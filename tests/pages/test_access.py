@@ -55,6 +55,7 @@ PAGES: dict[str, set[str | None]] = {
     "/foreseen/new/": {ADMINISTRATOR, ACCOUNTING, CONTROLLER, AUDITOR},
     "/jackpots/ms-mg01/foresee/": {ADMINISTRATOR, ACCOUNTING, CONTROLLER, AUDITOR},
     "/audit/": {AUDITOR, CONTROLLER},
+    "/audit/retention/": {AUDITOR, CONTROLLER},
     "/guide/": {*ROLES},
     "/guide/cage/": {*ROLES},
     "/decisions/": {*ROLES},

@@ -143,7 +143,7 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         "accounting_gamingday": "is closed",
         "accounting_audithead": "moves on with every audit record",
         "accounting_property": "configuration",
-        "office_job": "how far it has come",
+        "office_job": "how far it has come; its result is emptied (a_result_is_kept_for_its_term)",
         "slips_slipcounter": "the last number (the_counter_moves_with_its_slips)",
         "jackpot_link": "next hit, state",
         "jackpot_level": "configuration",

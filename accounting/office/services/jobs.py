@@ -6,7 +6,7 @@ long transaction, and a sign of life must not wait for it.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, time
 from threading import Event, Thread
 from typing import Any
 
@@ -19,12 +19,11 @@ from accounting.office.models import Job
 from accounting.office.refusals import Conflict, NotYours
 from accounting.office.rules.person import Person
 from accounting.office.work import SILENT, Cancelled, JobKind
+from accounting.rules.retention import kinds
 from accounting.services import audit
 
 BEAT_SECONDS = 1.0
 """How often progress is written, and the worker says that it lives."""
-KEPT = timedelta(days=90)
-"""How long a result is kept."""
 RUNNING = (Job.State.QUEUED, Job.State.RUNNING)
 
 log = structlog.get_logger()
@@ -177,7 +176,8 @@ def waiting_since(before: datetime) -> list[int]:
 
 def remove_results(at: datetime) -> int:
     """Remove results that were kept for their term; that the job ran, and its one line, stays."""
-    return Job.objects.filter(finished_at__lt=at - KEPT, result__isnull=False).update(result=None)
+    before = datetime.combine(kinds()["job_results"].passed_before(at.astimezone(UTC).date()), time.min, UTC)
+    return Job.objects.filter(finished_at__lt=before, result__isnull=False).update(result=None)
 
 
 def _end(

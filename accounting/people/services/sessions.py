@@ -17,6 +17,12 @@ def end_all(person: User, *, keep: str | None = None) -> int:
     return ended
 
 
+def remove_over(at: datetime) -> int:
+    """Remove sessions that ended by themselves; how many there were."""
+    over, _ = Session.objects.filter(expire_date__lt=at).delete()
+    return over
+
+
 @transaction.atomic
 def end_of(name: str, handle: str | None, *, by: Actor, at: datetime) -> int:
     """End the session of this handle of somebody else, or without one all of them; how many that were."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from accounting.office import models as office
 from tests.services.attempts.rows import DIGEST, against
-from tests.services.house import House
+from tests.services.house import House, run
 
 AT = datetime(2026, 11, 28, 3, 0, tzinfo=UTC)
 OVER = AT + timedelta(days=7)
@@ -301,3 +301,29 @@ def _a_result_too_early(house: House) -> object:
 @against("a_job_counts_from_nothing")
 def _less_than_nothing_done(house: House) -> object:
     return new_job(done=-1)
+
+
+def finished_job() -> office.Job:
+    """One that has just ended, with a result."""
+    return new_job(state="done", finished_at=datetime.now(UTC), result={"ok": True})
+
+
+@against("a_result_is_kept_for_its_term")
+def _result_emptied_early(house: House) -> object:
+    return office.Job.objects.filter(id=finished_job().pk).update(result=None)
+
+
+@against("a_result_is_kept_for_its_term")
+def _result_rewritten_however_old(house: House) -> object:
+    old = new_job(state="done", finished_at=datetime.now(UTC) - timedelta(days=900), result={"ok": False})
+    return office.Job.objects.filter(id=old.pk).update(result={"ok": True})
+
+
+@against("a_job_stays_on_record")
+def _job_removed(house: House) -> object:
+    return finished_job().delete()
+
+
+@against("a_job_is_not_truncated")
+def _jobs_truncated(house: House) -> object:
+    return run("TRUNCATE office_job")

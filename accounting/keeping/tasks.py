@@ -1,0 +1,14 @@
+"""What workers do about what has passed its term."""
+
+from celery import shared_task
+from django.db import close_old_connections
+from django.utils import timezone
+
+from accounting.keeping.services.cleaning import clean as clean_as_of
+
+
+@shared_task
+def clean() -> dict[str, int]:
+    """Remove what has passed its term; how many of each kind."""
+    close_old_connections()
+    return clean_as_of(timezone.now())
