@@ -1,14 +1,15 @@
 """Reading the books as accountants do: balances at a moment, statements of accounts, and rows for a general ledger (SPEC §9)."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
-from django.db.models import Max, Min, Sum
+from django.db.models import Count, Max, Min, Sum
 
-from accounting.models import Account, Stream, Total
+from accounting.models import Account, Event, Stream, Total, Transfer
 from accounting.queries import Balance, closed_at, event_shown, house_days, recorded_from, the_property
 from accounting.rules.chart import order
 from accounting.rules.events import KINDS, REASONS
@@ -311,3 +312,13 @@ def event_of(stream: str, sequence: int) -> tuple[int, dict[str, Any]] | None:
 def last_sequence(stream_id: int) -> int:
     """The sequence of a stream's last event."""
     return Stream.objects.values_list("next_sequence", flat=True).get(pk=stream_id) - 1
+
+
+def events_by_kind() -> Counter[str]:
+    """How many events of each kind there are on record."""
+    return Counter(dict(Event.objects.values_list("kind").annotate(Count("pk")).order_by("kind")))
+
+
+def transfers_by_reason() -> Counter[str]:
+    """How many transfers there are for each reason."""
+    return Counter(dict(Transfer.objects.values_list("reason").annotate(Count("pk")).order_by("reason")))
