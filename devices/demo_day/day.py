@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from importlib.resources import files
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from accounting import book_queries
@@ -41,7 +41,7 @@ BAY_LIMIT_CENTS: Final = 3_000_000
 YEAR_AND_MORE: Final = timedelta(days=400)
 CHECKS: Final = ["cards", "seat", "wager_sensor", "surveillance"]
 LEVEL: Final = {"code": "major", "reset_cents": 10_000, "rate_ppm": 170_000, "reserve_ppm": 30_000}
-NEW_LINK: Final = {
+NEW_LINK: Final[dict[str, Any]] = {
     "link": {"code": "cove", "paytable": "ms-mg-01", "decks": 1, "levels": [LEVEL]},
     "initial": {"major": 25_000},
     "filing": "MGC 2026-114",
@@ -165,8 +165,7 @@ def _rounds(house: DemoHouse) -> None:
     house.post(again, again)
     house.post(royal("R-3", table=BAY, at=house.now), two_hits("R-4", table=LATE, at=house.now))
     house.post(dealt("R-5", table=BAY, at=house.now, irregularities=[{"code": "shoe_failed"}]))
-    near = {"part": "display", "cents": 90, "reason": "boost"}
-    house.ask(ACCOUNTING, "level.adjust", "tide/minor", **near)
+    house.ask(ACCOUNTING, "level.adjust", "tide/minor", part="display", cents=90, reason="boost")  # near its limit
     house.post(dealt("T-1", table=TIDE, at=house.now), quads("T-2", table=TIDE, at=house.now))
     house.post(two_hits("T-3", table=TIDE, at=house.now))
 
@@ -240,8 +239,7 @@ def _links(house: DemoHouse) -> None:
     house.ask(ADMINISTRATOR, "link.open", "cove")
     house.ask(MANAGER, "link.suspend", "tide", why="the sign is dark")
     house.ask(ADMINISTRATOR, "link.terms", "tide", levels=[{"code": "minor", "rate_ppm": 60_000}])
-    carried = {"to": "cove/major", "parts": ["reserve"]}
-    house.ask(ACCOUNTING, "level.transfer", "tide/grand", why="replacement", **carried)
+    house.ask(ACCOUNTING, "level.transfer", "tide/grand", why="replacement", to="cove/major", parts=["reserve"])
     house.ask(ADMINISTRATOR, "link.resume", "tide")
     house.ask(ADMINISTRATOR, "link.suspend", "tide")
     for number in (3, 2, 1):
