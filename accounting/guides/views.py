@@ -14,7 +14,8 @@ from accounting.shell.pages import page, roles_of
 @page(None)
 def guide(request: HttpRequest, role: str | None = None) -> HttpResponse:
     """A role's guide; without one that of the reader's first role."""
-    own = in_order(roles_of(request))
+    held = roles_of(request)
+    own = in_order(held)
     if role is not None and role not in ROLES:
         raise Http404(f"no role {role}")
     shown = role or next(iter(own), next(iter(ROLES)))
@@ -24,8 +25,8 @@ def guide(request: HttpRequest, role: str | None = None) -> HttpResponse:
         "is_own": shown in own,
         "roles": sorted(((code, name, code in own) for code, name in ROLES.items()), key=lambda row: not row[2]),
         "about": text.about,
-        "steps": [wording.written(step) for step in text.steps],
-        "wrong": [wording.written(step) for step in text.wrong],
+        "steps": [wording.written(step, held) for step in text.steps],
+        "wrong": [wording.written(step, held) for step in text.wrong],
         "acts": wording.may_do(shown),
         "sections": [section for section in SECTIONS if may_use(section.code, {shown})],
         "finds": may_use("floor", {shown}),

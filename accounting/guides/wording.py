@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from accounting.office import registry
 from accounting.office.queries import tiers_in_force
 from accounting.rules.roles import ROLES
 from accounting.shell.navigation import SECTIONS
+from accounting.shell.pages import may_open
 from accounting.shell.templatetags.pages import money
 
 PICTURES = Path(__file__).parent / "pictures.json"
@@ -72,15 +73,18 @@ def who_agrees(tiers: Sequence[Mapping[str, Any]]) -> str:
     )
 
 
-def written(step: Step) -> dict[str, Any]:
-    """A step as the page shows it: its words, its page and its picture."""
-    tiers = tiers_in_force()
+def written(step: Step, readers: Collection[str]) -> dict[str, Any]:
+    """A step as the page shows it to readers of these roles: its words, its page and its picture.
+
+    What is not open to them is named without a link.
+    """
+    tiers, address = tiers_in_force(), reverse(step.page)
     return {
         "title": step.title,
         "page": step.called or page_name(step.page),
-        "address": reverse(step.page),
+        "address": address if may_open(address, readers) else "",
         "key": next((section.key for section in SECTIONS if section.address == step.page), ""),
-        "paragraphs": [_paragraph(paragraph, tiers) for paragraph in step.paragraphs],
+        "paragraphs": [_paragraph(paragraph, tiers, readers) for paragraph in step.paragraphs],
         "picture": _picture(step.picture) if step.picture else None,
     }
 
@@ -98,18 +102,21 @@ def _picture(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _paragraph(paragraph: Paragraph, tiers: Tiers) -> SafeString:
+def _paragraph(paragraph: Paragraph, tiers: Tiers, readers: Collection[str]) -> SafeString:
     return format_html_join(
-        "", "{}", ((piece if isinstance(piece, str) else _mark(piece, tiers),) for piece in paragraph)
+        "", "{}", ((piece if isinstance(piece, str) else _mark(piece, tiers, readers),) for piece in paragraph)
     )
 
 
-def _mark(mark: Mark, tiers: Tiers) -> SafeString | str:
+def _mark(mark: Mark, tiers: Tiers, readers: Collection[str]) -> SafeString | str:
     match mark.kind:
         case "page":
-            return format_html('<a href="{}">{}</a>', reverse(mark.of), mark.said or page_name(mark.of))
+            address, said = reverse(mark.of), mark.said or page_name(mark.of)
+            return format_html('<a href="{}">{}</a>', address, said) if may_open(address, readers) else said
         case "ask":
             act = registry.acts()[mark.of]
+            if act.proposes.isdisjoint(readers):
+                return format_html("<b>{}</b>", act.title)
             return format_html('<a href="{}">{}</a>', reverse("propose", args=[act.name]), act.title)
         case "agree" | "act":
             return format_html("<b>{}</b>", registry.acts()[mark.of].title)

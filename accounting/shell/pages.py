@@ -1,6 +1,6 @@
 """Who may see a page, and on which clock: the decorator that every page bears."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import wraps
 from typing import Concatenate, ParamSpec
 from zoneinfo import ZoneInfo
@@ -9,6 +9,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import BadRequest, PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import render
+from django.urls import resolve
 from django.utils import timezone
 
 from accounting import queries
@@ -32,6 +33,12 @@ def roles_of(request: HttpRequest) -> frozenset[str]:
         found = frozenset(ROLES) & frozenset(named)
         request.staff_roles = found  # type: ignore[attr-defined]
     return found
+
+
+def may_open(address: str, roles: Collection[str]) -> bool:
+    """Whether these roles see the page at an address, as its section has it."""
+    section: str | None = resolve(address).func.of_section  # type: ignore[attr-defined]
+    return section is None or may_use(section, roles)
 
 
 def page(section: str | None) -> Callable[[View[P]], View[P]]:
@@ -60,6 +67,7 @@ def page(section: str | None) -> Callable[[View[P]], View[P]]:
                 except BadParameter as refusal:
                     raise BadRequest(str(refusal)) from refusal
 
+        guarded.of_section = section  # type: ignore[attr-defined]
         return guarded
 
     return of_section

@@ -28,6 +28,10 @@ def test_everybody_reads_every_guide_and_their_own_first(house: House, signed_in
             shown = client.get(reverse("guide-of", args=[other]))
             assert shown.status_code == 200
             assert (f"Guide: {ROLES[other]} your role" in text_of(shown)) is (other == role)
+    others = signed_in(CAGE).get("/guide/accounting/").content.decode()
+    shown = others[others.index("<main") :]
+    assert 'href="/accounting/' not in shown and 'href="/decisions/new/' not in shown, "named without a link"
+    assert 'href="/decisions/"' in shown
     both = text_of(signed_in(SUPERVISOR, MANAGER).get("/guide/"))
     assert "Pit supervisor (yours) Shift manager (yours) Accounting" in both
     assert text_of(signed_in(None).get("/guide/")).count("(yours)") == 0
