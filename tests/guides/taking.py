@@ -90,7 +90,10 @@ def is_among(name: str, seen: list[str]) -> bool:
 def structure(page: Page, picture: Picture) -> list[str] | None:
     """Headings, labels, buttons and heads of columns of what a picture shows, in their order, without figures and dates."""
     found: list[str] | None = page.evaluate(STRUCTURE, picture.of)
-    return None if found is None else list(dict.fromkeys(VARYING.sub("0", line) for line in found))
+    if found is None:
+        return None
+    parted = (line.partition(" ") for line in found)
+    return list(dict.fromkeys(f"{tag} {VARYING.sub('0', text)}" for tag, _, text in parted))
 
 
 def digest(lines: list[str]) -> str:

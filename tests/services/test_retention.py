@@ -16,10 +16,12 @@ from accounting.keeping import queries
 from accounting.keeping.services import cleaning
 from accounting.keeping.tasks import clean
 from accounting.office.models import Job
+from accounting.office.services import proposals
 from accounting.people.models import Session
 from accounting.rules.retention import EMPTIED, NEVER, REMOVED, kinds
-from accounting.rules.roles import AUDITOR
+from accounting.rules.roles import ACCOUNTING, AUDITOR
 from tests.pages.conftest import person, text_of
+from tests.services.desk import ANYBODY
 from tests.services.house import House, refused_by, rows, royal, run, value
 
 PRIVILEGES = Path(__file__).parents[2] / "jackpot" / "config" / "database_roles" / "privileges.toml"
@@ -101,6 +103,17 @@ def test_the_cleaner_takes_what_passed_its_term_alone(
     assert before == {table: value(f"SELECT count(*) FROM {table}") for table in before}
     call_command("retention", clean=True)
     assert "job results: 0 removed" in capsys.readouterr().out
+
+
+def test_a_decision_says_until_when_its_evidence_is_kept_at_least(house: House) -> None:
+    at = datetime(2026, 11, 28, 3, 0, tzinfo=UTC)  # 22:00 of the 27th in the house
+    change = {"part": "display", "cents": 500, "reason": "correction"}
+    body = {"act": "level.adjust", "subject": "ms-mg01/major", "payload": change, "reason": "counted"}
+    asked = proposals.propose(body | {"evidence": "Ticket 4711"}, by=ANYBODY[ACCOUNTING], at=at)
+    client = Client()
+    client.force_login(person("ann", AUDITOR), backend="django.contrib.auth.backends.ModelBackend")
+    page = text_of(client.get(f"/decisions/{asked.pk}/"))
+    assert "Reference Ticket 4711 Kept at least until Fri 4 Dec 2026" in page
 
 
 def test_the_page_and_the_command_say_what_is_kept(house: House, capsys: pytest.CaptureFixture[str]) -> None:

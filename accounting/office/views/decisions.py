@@ -28,6 +28,7 @@ from accounting.office.services import proposals
 from accounting.queries import the_property
 from accounting.rules import acts
 from accounting.rules.acts import ActRefused, Field
+from accounting.rules.retention import kinds
 from accounting.shell.navigation import SECTIONS
 from accounting.shell.pages import page
 from accounting.shell.templatetags.pages import moment, money, role, share, whole, words
@@ -214,6 +215,7 @@ def _decision(
         "still": in_words(queries.still_needed(proposal)) if state == WAITING else "",
         "ended": queries.outcome_of(proposal),
         "evidence": evidence,
+        "kept_until": kinds()["evidence"].kept_until(timezone.localdate(proposal.proposed_at), timezone.localdate(at)),
         "digest": bytes(evidence.content_digest).hex() if evidence and evidence.content_digest else "",
         "may": queries.may(proposal, me, at),
         "refusal": refusal,
