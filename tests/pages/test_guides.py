@@ -25,9 +25,9 @@ def test_everybody_reads_every_guide_and_their_own_first(house: House, signed_in
         own = text_of(client.get("/guide/"))
         assert f"Guide: {name} your role" in own
         for other in ROLES:
-            shown = client.get(reverse("guide-of", args=[other]))
-            assert shown.status_code == 200
-            assert (f"Guide: {ROLES[other]} your role" in text_of(shown)) is (other == role)
+            answer = client.get(reverse("guide-of", args=[other]))
+            assert answer.status_code == 200
+            assert (f"Guide: {ROLES[other]} your role" in text_of(answer)) is (other == role)
     others = signed_in(CAGE).get("/guide/accounting/").content.decode()
     shown = others[others.index("<main") :]
     assert 'href="/accounting/' not in shown and 'href="/decisions/new/' not in shown, "named without a link"
