@@ -8,6 +8,7 @@ from accounting.rules.roles import AUDITOR, CONTROLLER
 from devices.audit.verification import Difference, streams, verify
 from devices.closing.work import VERIFY_DAY
 from devices.foresight.work import FORESEE
+from devices.packing.work import PACK
 
 
 def verify_all(progress: Progress) -> dict[str, Any]:
@@ -26,4 +27,5 @@ JOBS = (
     JobKind(name="verify", title="Verify everything", roles=frozenset({AUDITOR, CONTROLLER}), run=verify_all),
     VERIFY_DAY,
     FORESEE,
+    PACK,
 )

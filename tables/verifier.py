@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Final
 
 from accounting.rules.heads import Unreadable
-from tables.rules.packs import read
+from tables.rules.packs import opened, read
 from tables.rules.repeated import Differs, Repeated, repeat
 
 USAGE: Final = "usage: python3 verifier.pyz PACK [--key HEX]"
 HELP: Final = f"""{USAGE}
 
-Decides every event of the pack again: settlements, meters, transfers, hashes, gaming days, and the signatures of closed days.
+Decides every event of the pack again, or of each pack in the file of a gaming day: settlements, meters, transfers, hashes,
+gaming days, and the signatures of closed days.
 --key pins the house's public key (Ed25519, 64 hexadecimal digits), as the house gave it to you by another way: without it a
 signature says only that the pack and the key in it belong together.
 
@@ -32,23 +33,36 @@ def main(argv: Sequence[str]) -> int:
         return 0
     try:
         file, key = _arguments(argv)
-        pack = read(Path(file).read_bytes())
+        packs = opened(Path(file).read_bytes())
     except OSError as trouble:
         print(f"{trouble.filename or file}: {trouble.strerror}", file=sys.stderr)
         return 2
-    except (Unreadable, ValueError) as fault:
+    except ValueError as fault:
         print(f"NOT VERIFIED {fault}", file=sys.stderr)
+        return 2
+    for name, content in packs:
+        code = _verify(f"{name}: " if name else "", content, key)
+        if code:
+            return code
+    print("no difference")
+    return 0
+
+
+def _verify(where: str, content: bytes, key: bytes | None) -> int:
+    try:
+        pack = read(content)
+    except Unreadable as fault:
+        print(f"NOT VERIFIED {where}{fault}", file=sys.stderr)
         return 2
     try:
         found = repeat(pack, key)
     except Differs as difference:
-        print(f"DIFFERENT {difference}", file=sys.stderr)
+        print(f"DIFFERENT {where}{difference}", file=sys.stderr)
         return 1
     about = pack.about
     print(f"{about.property}, stream {about.stream}, events {about.first:,} to {about.last:,}")
     for line in said(found, first=about.first, last=about.last):
         print(line)
-    print("no difference")
     return 0
 
 

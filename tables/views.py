@@ -1,20 +1,27 @@
 """Pages of tables: the payout history and the set-up of the house. Pages that show messages are in `devices.views`."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.urls import path
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
 from django.utils import timezone
+from django.views.decorators.http import require_POST
 
 from accounting.addresses import day_named
 from accounting.office import registry
+from accounting.people.queries import FilterShown, filters_of
+from accounting.people.services import filters as keeping
+from accounting.people.services.acting import PersonRefused
 from accounting.queries import house_days, the_property, trial_balance
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter, Parameters
+from accounting.rules.roles import ROLES, in_order
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import money, words
 from jackpot import queries as jackpot_queries
@@ -55,8 +62,9 @@ def payout_search(request: HttpRequest) -> HttpResponse:
     typed = {name: request.GET.get(name, "").strip() for name in FIELDS}
     cursor = request.GET.get("cursor", "")
     context: dict[str, Any] = {"typed": typed, "cursor": cursor, "orders": ORDERS, **_choices(typed)}
+    context |= _saved(request)
     try:
-        filters = _filters(request)
+        filters = _filters(request.GET)
         found = payouts.page(filters | ({"cursor": cursor} if cursor else {}), limit=PAYOUTS_SHOWN)
     except BadParameter as refusal:
         named = {cents: name for name, cents in CENTS.items()}.get(refusal.name, refusal.name)
@@ -70,7 +78,7 @@ def payout_search(request: HttpRequest) -> HttpResponse:
         ),
         "page_cents": sum(item["cents"] for item in found.items),
         "total": payouts.total(filters, seconds=ADDED_UP_AT_ONCE_SECONDS),
-        "named": [f"{FIELDS[name]} {words(value)}" for name, value in kept.items() if name != "sort"],
+        "named": _in_words(kept),
         "order": ORDERS[typed["sort"] or "newest"],
         "first": urlencode(kept),
         "sorted": {order: urlencode(kept | {"sort": order}) for order in ORDERS},
@@ -83,17 +91,83 @@ def payout_search(request: HttpRequest) -> HttpResponse:
 @page("payouts")
 def payout_total(request: HttpRequest) -> HttpResponse:
     """What all payouts that match come to, for a page that could not wait for it."""
-    total = payouts.total(_filters(request), seconds=ADDED_UP_SECONDS)
+    total = payouts.total(_filters(request.GET), seconds=ADDED_UP_SECONDS)
     return render(request, "tables/total.html", {"total": total, "given_up": total is None})
 
 
-def _filters(request: HttpRequest) -> dict[str, str]:
+def _filters(query: QueryDict) -> dict[str, str]:
     """The filters of a page's address as the API has them; BadParameter for what cannot be read."""
-    given = parameters.read(request.GET.lists(), (*FIELDS, "cursor"))
+    given = parameters.read(query.lists(), (*FIELDS, "cursor"))
     stripped = {name: value.strip() for name, value in given.given.items() if name != "cursor"}
     dollars = Parameters({name: value for name, value in stripped.items() if name in CENTS and value})
     filters = {name: value for name, value in stripped.items() if name not in CENTS and value}
     return filters | {CENTS[name]: str(dollars.dollars(name)) for name in dollars.given}
+
+
+PAYOUTS = "payouts"
+"""The page that searches of payouts are kept for."""
+
+
+def _saved(request: HttpRequest) -> dict[str, Any]:
+    """The searches that somebody keeps or is shown, each with what it asks in words, and whom theirs may be shared with."""
+    held = roles_of(request)
+    found = filters_of(_user(request), PAYOUTS, held)
+    return {
+        "saved": [(one, _asks(one)) for one in found],
+        "colleagues": [(role, ROLES[role]) for role in in_order(held)],
+    }
+
+
+def _asks(one: FilterShown) -> str:
+    kept = QueryDict(one.query).dict()
+    order = ORDERS.get(str(kept.get("sort")))
+    return "; ".join([*_in_words(kept), *([order] if order else [])])
+
+
+def _in_words(kept: Mapping[str, Any]) -> list[str]:
+    """Filters as people read them; the order is none."""
+    return [f"{FIELDS.get(name, name)} {words(value)}" for name, value in kept.items() if name != "sort"]
+
+
+def _user(request: HttpRequest) -> User:
+    assert isinstance(request.user, User), "`page` lets nobody else in"
+    return request.user
+
+
+@require_POST
+@page("payouts")
+def save_search(request: HttpRequest) -> HttpResponse:
+    """Keep the search that is shown under a name, for oneself or for the people of a role of one's own too."""
+    query = QueryDict(request.POST.get("query", ""), mutable=True)
+    query.pop("cursor", None)
+    _filters(query)  # what cannot be read is not kept: BadParameter
+    kept = urlencode({name: query.get(name, "").strip() for name in FIELDS if query.get(name, "").strip()})
+    name, share = request.POST.get("name", ""), request.POST.get("share", "")
+    try:
+        one = keeping.save(
+            _user(request), PAYOUTS, name, kept, shared_with=share, roles=roles_of(request), at=timezone.now()
+        )
+        messages.success(request, f"The search is kept as {one.name}.")
+    except PersonRefused as refusal:
+        messages.error(request, f"Not kept: {refusal}.")
+    return redirect(f"{reverse('payout-search')}?{kept}")
+
+
+@require_POST
+@page("payouts")
+def change_search(request: HttpRequest, filter_id: int) -> HttpResponse:
+    """Rename a search of one's own, share it otherwise, or remove it."""
+    try:
+        if "remove" in request.POST:
+            messages.success(request, f"The search {keeping.remove(_user(request), filter_id)} is removed.")
+        else:
+            name, share = request.POST.get("name", ""), request.POST.get("share", "")
+            keeping.change(
+                _user(request), filter_id, name=name, shared_with=share, roles=roles_of(request), at=timezone.now()
+            )
+    except PersonRefused as refusal:
+        messages.error(request, f"Not changed: {refusal}.")
+    return redirect("payout-search")
 
 
 def _choices(typed: dict[str, str]) -> dict[str, Any]:
@@ -191,6 +265,8 @@ def unclaimed(request: HttpRequest) -> HttpResponse:
 urlpatterns = [
     path("payouts/", payout_search, name="payout-search"),
     path("payouts/total", payout_total, name="payout-total"),
+    path("payouts/searches", save_search, name="search-save"),
+    path("payouts/searches/<int:filter_id>", change_search, name="search-change"),
     path("accounting/tables/", tables_day, name="tables-today"),
     path("accounting/tables/<str:day>/", tables_day, name="tables-day"),
     path("accounting/unclaimed/", unclaimed, name="unclaimed"),

@@ -1,7 +1,7 @@
 """Reading acts, proposals and evidence, as the API and the pages show them."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,17 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from accounting.models import AuditRecord
 from accounting.office import registry
 from accounting.office.acts import Act
-from accounting.office.models import Approval, Evidence, Job, Outcome, Proposal, Tier, TierEdition
+from accounting.office.models import (
+    Approval,
+    Evidence,
+    Job,
+    Outcome,
+    Proposal,
+    ResultFile,
+    ResultPart,
+    Tier,
+    TierEdition,
+)
 from accounting.office.rules.approval import EXPIRED, STATES, WAITING, Need, agrees_as, missing
 from accounting.office.rules.person import Person
 from accounting.office.work import SILENT
@@ -291,3 +301,23 @@ def jobs(kind: str = "", limit: int = 20) -> list[Job]:
 def last_job(kind: str) -> Job:
     """The last job of a kind: the one that runs, where one does."""
     return Job.objects.filter(kind=kind).order_by("-id")[:1].get()
+
+
+def result_files(job: Job) -> list[ResultFile]:
+    """The files that came of a job, once it is done and for as long as they are kept."""
+    return list(job.files.all()) if job.state == Job.State.DONE else []
+
+
+def result_file(job: Job, number: int) -> ResultFile | None:
+    """One of them by its number."""
+    return next((file for file in result_files(job) if file.number == number), None)
+
+
+def content_of(file: ResultFile) -> Iterator[bytes]:
+    """The content of a file, each part read when it is asked for. Raises LookupError where it is removed meanwhile."""
+    parts = ResultPart.objects.filter(job=file.job_id, file=file.number)
+    for number in range(file.parts):
+        content = parts.filter(number=number).values_list("content", flat=True).first()
+        if content is None:
+            raise LookupError(f"part {number} of file {file.number} of job {file.job_id} is not kept any more")
+        yield bytes(content)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final, Protocol
@@ -13,6 +13,22 @@ SILENT: Final = timedelta(seconds=30)
 
 class Cancelled(Exception):
     """Somebody asked the job to stop."""
+
+
+class Kept(Protocol):
+    """A file as it was kept: its name as it is given out, how many bytes it has, and the SHA-256 over them in hexadecimal."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+
+    @property
+    def sha256(self) -> str:
+        """The digest as people compare it."""
 
 
 class Progress(Protocol):
@@ -28,13 +44,21 @@ class Progress(Protocol):
     def advance(self, done: int = 1) -> None:
         """So many more are done. Raises Cancelled when somebody asked the job to stop."""
 
+    def file(self, name: str, media_type: str, chunks: Iterable[bytes]) -> Kept:
+        """Keep a file as part of the result: its content comes in chunks of any length, and is never held as a whole.
+
+        It is given out once the job is done, to whoever may see the job, for as long as results are kept. Raises Cancelled
+        between two chunks when somebody asked the job to stop.
+        """
+
 
 @dataclass(frozen=True, kw_only=True)
 class JobKind:
     """A kind of long work: who may start it, and the function that does it and returns its result.
 
     A result is a JSON object whose `summary` is one line in words; `ok` false marks a result that somebody must look at.
-    A kind that must be told what to do is started on a page of its own: `address` names the page that shows such a job.
+    Files come with it by `Progress.file`. A kind that must be told what to do is started on a page of its own, `started_on`;
+    `address` names the page that shows such a job where the page of every job does not do.
     """
 
     name: str
@@ -42,3 +66,4 @@ class JobKind:
     roles: frozenset[str]
     run: Callable[[Progress], dict[str, Any]]
     address: str = ""
+    started_on: str = ""

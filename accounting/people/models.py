@@ -5,6 +5,9 @@ from django.contrib.sessions.base_session import AbstractBaseSession
 from django.db import models
 from django.db.models import F, Q
 
+from accounting.people.rules.filters import LONGEST_NAME, LONGEST_QUERY, MOST_FILTERS
+from accounting.rules.roles import ROLES
+
 SHA256 = 32
 
 
@@ -68,3 +71,35 @@ class Session(AbstractBaseSession):
     since = models.DateTimeField(null=True)
     address = models.CharField(max_length=64, blank=True)
     browser = models.CharField(max_length=200, blank=True)
+
+
+class SavedFilter(models.Model):
+    """A search that somebody keeps under a name: the query of a page's address, for its owner and perhaps a role's people.
+
+    Each has a place of a few on its page, so that nobody keeps more than those.
+    """
+
+    person = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    page = models.CharField(max_length=40)
+    place = models.SmallIntegerField()
+    name = models.CharField(max_length=LONGEST_NAME)
+    query = models.CharField(max_length=LONGEST_QUERY)
+    shared_with = models.CharField(max_length=20, blank=True)
+    saved_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["name", "person"]
+        constraints = [
+            models.UniqueConstraint(name="a_person_names_a_filter_once", fields=["person", "page", "name"]),
+            models.UniqueConstraint(name="a_filter_has_a_place_of_its_own", fields=["person", "page", "place"]),
+            models.CheckConstraint(
+                name="a_person_keeps_a_few_filters_of_a_page", condition=Q(place__gte=1, place__lte=MOST_FILTERS)
+            ),
+            models.CheckConstraint(name="a_filter_has_a_name_and_asks_something", condition=~Q(name="") & ~Q(query="")),
+            models.CheckConstraint(
+                name="a_filter_is_shared_with_a_known_role", condition=Q(shared_with__in=["", *sorted(ROLES)])
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,13 +1,15 @@
 """Reading who works here."""
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 
 from django.contrib.auth.hashers import is_password_usable
 from django.contrib.auth.models import User
+from django.db.models import Q
 
-from accounting.people.models import OneTimeLink, PersonalToken, Session
+from accounting.people.models import OneTimeLink, PersonalToken, SavedFilter, Session
 from accounting.people.rules.browsers import in_two_words
 from accounting.people.rules.keeping import handle_of
 from accounting.people.rules.names import folded
@@ -97,3 +99,32 @@ def sessions_of(name: str, at: datetime, *, current_key: str | None = None) -> l
 def tokens_of(name: str) -> list[PersonalToken]:
     """The personal tokens of a person, also withdrawn ones, the newest first."""
     return list(PersonalToken.objects.filter(person__username=name).order_by("-id"))
+
+
+@dataclass(frozen=True, slots=True)
+class FilterShown:
+    """A search that is kept, as somebody sees it who may use it."""
+
+    id: int
+    name: str
+    query: str
+    owner: str
+    is_own: bool
+    shared_with: str
+
+    @property
+    def with_whom(self) -> str:
+        """The role that it is shared with, by its title."""
+        return ROLES.get(self.shared_with, "")
+
+
+def filters_of(person: User, page: str, roles: Collection[str]) -> list[FilterShown]:
+    """The searches of a page that somebody may use: their own by name, then those that colleagues share with their roles."""
+    found = SavedFilter.objects.filter(
+        Q(person=person) | Q(shared_with__in=list(roles), person__is_active=True), page=page
+    ).select_related("person")
+    shown = [
+        FilterShown(one.pk, one.name, one.query, one.person.username, one.person_id == person.pk, one.shared_with)
+        for one in found
+    ]
+    return sorted(shown, key=lambda one: (not one.is_own, one.name.casefold(), one.owner))

@@ -147,6 +147,13 @@ def last_heads() -> dict[int, Head]:
     return {row.stream_id: Head(row.stream.code, row.sequence, bytes(row.hash)) for row in found}
 
 
+def signed_over(stream_id: int, sequence: int) -> tuple[date, int] | None:
+    """The closed day whose signed head an event of a stream lies under, and the head's event; None while there is none."""
+    found = ClosedHead.objects.filter(stream_id=stream_id, sequence__gte=sequence).order_by("sequence")
+    row: tuple[date, int] | None = found.values_list("day_id", "sequence").first()
+    return row
+
+
 def note_verified(stream_id: int, first: int, head: Head, *, at: datetime) -> None:
     """Put on record that a stream was verified from an event to this one."""
     Verified.objects.bulk_create(

@@ -40,6 +40,12 @@ def slip_of(subject: str) -> Slip | None:
     return _slips().filter(subject=subject).first()
 
 
+def slips_at(stream_id: int, sequence: int, line: int) -> list[dict[str, Any]]:
+    """Every slip of a payout as the register has it, void ones too, the first first; and how often each was printed."""
+    found = _slips().filter(stream_id=stream_id, sequence=sequence, line=line).order_by("number")
+    return [row(slip) | {"prints": prints} for slip, prints in ((slip, slip.prints.count()) for slip in found)]
+
+
 def place_of_slip(name: str) -> tuple[int, int, int] | None:
     """The stream, sequence and line of the payout that a slip is for; None where there is no such slip."""
     number = slip_number(name)

@@ -4,7 +4,7 @@ from django.urls import path
 
 from accounting import addresses  # noqa: F401  # registers `anything`
 from devices.api import days
-from devices.api.explanations import Explanation
+from devices.api.explanations import Explanation, Verification
 from devices.api.foresights import Foresights, OneForesight
 from devices.api.health import Health
 from devices.api.heartbeat import Heartbeat
@@ -15,6 +15,7 @@ urlpatterns = [
     path("rounds", Rounds.as_view(), name="rounds"),
     path("rounds/<anything:path>", OneRound.as_view(), name="round"),
     path("payouts/<anything:payout_id>/explanation", Explanation.as_view(), name="payout-explanation"),
+    path("payouts/<anything:payout_id>/verification", Verification.as_view(), name="payout-verification"),
     path("streams/<anything:code>/events", StreamEvents.as_view(), name="stream-events"),
     path("foresights", Foresights.as_view(), name="foresights"),
     path("foresights/<int:foresight_id>", OneForesight.as_view(), name="foresight"),

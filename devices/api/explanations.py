@@ -8,6 +8,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from devices import queries
+from devices.audit import on_the_spot
+from tables.queries import payouts
 
 
 class Explanation(APIView):
@@ -20,3 +22,15 @@ class Explanation(APIView):
         if found is None:
             raise NotFound(f"no payout {payout_id}")
         return Response(found)
+
+
+class Verification(APIView):
+    """One payout's event decided again on the spot."""
+
+    @extend_schema(responses=OpenApiTypes.OBJECT, operation_id="payout_verification")
+    def get(self, request: Request, payout_id: str) -> Response:
+        """What was compared in words, the meters before and after, and the first difference if there is one."""
+        key = payouts.parse_id(payout_id)
+        if key is None or payouts.place_of(payout_id) is None:
+            raise NotFound(f"no payout {payout_id}")
+        return Response(on_the_spot.look(key[0], key[1]).shown())

@@ -29,6 +29,7 @@ from accounting.services.signing import public_key
 from accounting.shell.pages import page
 from devices.closing import checklist, drift, sheet
 from devices.closing.work import VERIFY_DAY
+from devices.packing.work import PACK
 
 USUAL = "End of the gaming day"
 """Why a day is closed, unless somebody has more to say."""
@@ -88,6 +89,7 @@ def _day(request: HttpRequest, day: date, *, refusal: str = "", reason: str = US
         "later": later if later and later <= today else None,
         "waiting": waiting,
         "may_propose": not READERS.isdisjoint(me.roles) and not waiting and not found.is_closed,
+        "may_pack": not PACK.roles.isdisjoint(me.roles) and signed is not None and signed.statement.day == day,
         "may_verify": not VERIFY_DAY.roles.isdisjoint(me.roles),
         "job": job,
         "standing": office.standing(job, at) if job else "",

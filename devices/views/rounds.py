@@ -1,6 +1,7 @@
 """A round line by line, how a payout was reached, and finding either by its reference."""
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -13,7 +14,9 @@ from accounting.rules import parameters
 from accounting.rules.moments import instant
 from accounting.shell.pages import page
 from accounting.shell.templatetags.pages import money, share, words
+from accounting.slips.queries import slips_at
 from devices import queries
+from devices.audit import on_the_spot
 from devices.queries import RoundShown
 from jackpot import queries as jackpot_queries
 from jackpot.rules.hits import envy_name
@@ -208,7 +211,11 @@ def _irregularity(report: dict[str, Any]) -> str:
 
 @page("payouts")
 def payout_page(request: HttpRequest, payout_id: str) -> HttpResponse:
-    """How one payout was reached, from the cards to the hash."""
+    """How one payout was reached, from the cards to the hash; posted to, its event is decided again on the spot."""
+    looked = None
+    if request.method == "POST" and (key := payouts.parse_id(payout_id)) is not None:
+        with suppress(LookupError):  # of no payout: said below
+            looked = on_the_spot.look(key[0], key[1])
     found = queries.explanation_of(payout_id)
     if found is None:
         raise Http404(f"no payout {payout_id}")
@@ -234,6 +241,8 @@ def payout_page(request: HttpRequest, payout_id: str) -> HttpResponse:
         ],
         "chosen": _row_of(found, shown, players) if shown else None,
         "players": players,
+        "slips": slips_at(*place) if (place := payouts.place_of(payout_id)) else [],
+        "looked": looked,
     }
     return render(request, "rounds/payout.html", context)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import psutil
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from jackpot.config.command_line import use_database
 from jackpot.config.data_folder import ROOT, DataFolder, open_private
@@ -152,6 +153,7 @@ class Up:
             say("everything is stopped; the data stays in " + str(self.data.path))
 
     def _serve(self, listener: socket.socket, began: float) -> int:
+        signs_with = public_half(os.environ.get("JACKPOT_SIGNING_KEY") or self.data.signing_key())
         if self.server is not None:
             self.locks.append(use_database(self.data))
             adopted = not self.server.start()
@@ -167,7 +169,7 @@ class Up:
             return 0
         if self.options.simulate:
             self.supervisor.add(self._simulator())
-        self._tell(time.monotonic() - began)
+        self._tell(time.monotonic() - began, signs_with)
         if self.options.ready_fd is not None:
             os.write(self.options.ready_fd, b"ready\n")
             os.close(self.options.ready_fd)
@@ -292,13 +294,14 @@ class Up:
                 raise Refused(f"Not ready after {PATIENCE_SECONDS:.0f} s: {answer}. The logs are in {self.data.logs}")
             time.sleep(0.1)
 
-    def _tell(self, seconds: float) -> None:
+    def _tell(self, seconds: float, signs_with: str) -> None:
         lines = [
             f"ready after {seconds:.1f} s",
             f"  floor          {self.url}/",
             f"  API            {self.url}/api/v1/docs",
             f"  data           {self.data.path}",
             f"  logs           {self.data.logs}",
+            f"  signs with     {signs_with} (Ed25519, public)",
         ]
         if self.data.demo.is_file():
             demo = json.loads(self.data.demo.read_text())
@@ -310,6 +313,15 @@ class Up:
         say("\n".join(lines))
         if self.options.ready_fd is None and not self.options.exit_when_ready:
             say("Ctrl-C stops everything")
+
+
+def public_half(signing_key: str) -> str:
+    """What auditors hold the house's signatures against; Refused for a key that nothing could be signed with."""
+    try:
+        key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(signing_key))
+    except ValueError:
+        raise Refused("JACKPOT_SIGNING_KEY: an Ed25519 private key in 64 hexadecimal digits is expected") from None
+    return key.public_key().public_bytes_raw().hex()
 
 
 def _bind(port: int) -> socket.socket:

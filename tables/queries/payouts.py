@@ -185,6 +185,13 @@ def parse_id(payout_id: str) -> tuple[str, int, int] | None:
     return stream, int(sequence), int(rest)
 
 
+def place_of(payout_id: str) -> tuple[int, int, int] | None:
+    """The stream's id, sequence and line of a payout that is there."""
+    key = parse_id(payout_id)
+    found = execute(FIND + BY_KEY, key) if key is not None else []
+    return (found[0][0], found[0][1], found[0][2]) if found else None
+
+
 def payout_id(stream: str, sequence: int, line: int) -> str:
     """The id of a payout: where it stands on its stream."""
     return f"{stream}-{sequence}-{line}"

@@ -10,10 +10,11 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, Final
+from typing import IO, Any, Final
+from urllib.parse import quote
 
 from accounting.rules.accounts import Movement
 from accounting.rules.chain import canonical
@@ -224,30 +225,49 @@ class Pack:
     paytables: Mapping[str, bytes]
 
 
-def write(
-    about: About,
-    before: Before,
-    events: Iterable[Packed],
-    heads: list[Signed],
-    zone: bytes,
-    paytables: Mapping[str, bytes],
-    verifier: bytes,
-) -> bytes:
-    """A pack as the bytes of its file: the same for the same record."""
-    parts = {
-        ABOUT: canonical(about.written()) + b"\n",
-        BEFORE: _lines(before.lines()),
-        EVENTS: _lines(event.written() for event in events),
-        HEADS: to_file(heads),
-        ZONE: zone,
-        **{f"{PAYTABLES}{name}": content for name, content in sorted(paytables.items())},
-        VERIFIER: verifier,
-    }
-    return zipped(parts)
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What stands in a pack beside its events."""
+
+    about: About
+    before: Before
+    heads: list[Signed]
+    zone: bytes
+    paytables: Mapping[str, bytes]
+    verifier: bytes
+
+    def parts(self) -> dict[str, bytes]:
+        """Its files by their names."""
+        return {
+            ABOUT: canonical(self.about.written()) + b"\n",
+            BEFORE: _lines(self.before.lines()),
+            HEADS: to_file(self.heads),
+            ZONE: self.zone,
+            **{f"{PAYTABLES}{name}": content for name, content in sorted(self.paytables.items())},
+            VERIFIER: self.verifier,
+        }
+
+
+def write(file: IO[bytes], events: Iterable[Packed], beside: Callable[[], Beside]) -> None:
+    """Write a pack into a file, the same bytes for the same record.
+
+    The events come first and one by one, however many there are; what stands beside them is asked for when all have come.
+    """
+    with zipfile.ZipFile(file, "w") as archive:
+        with archive.open(_entry(EVENTS, zipfile.ZIP_DEFLATED), "w", force_zip64=True) as lines:
+            for event in events:
+                lines.write(canonical(event.written()) + b"\n")
+        for name, part in beside().parts().items():
+            archive.writestr(_entry(name, zipfile.ZIP_DEFLATED), part, compresslevel=6)
 
 
 def _lines(lines: Iterable[Mapping[str, Any]]) -> bytes:
     return b"".join(canonical(line) + b"\n" for line in lines)
+
+
+def pack_name(stream: str, first: int, last: int) -> str:
+    """How the file of a stretch is called, so that every system takes it and no two are called alike."""
+    return f"{quote(stream, safe='').replace('%', '~')}-{first}-{last}.zip"
 
 
 def zipped(parts: Mapping[str, bytes], prefix: bytes = b"") -> bytes:
@@ -256,12 +276,57 @@ def zipped(parts: Mapping[str, bytes], prefix: bytes = b"") -> bytes:
     content.write(prefix)
     with zipfile.ZipFile(content, "a") as archive:
         for name, part in parts.items():
-            entry = zipfile.ZipInfo(name, LONG_AGO)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3
-            entry.external_attr = 0o644 << 16
-            archive.writestr(entry, part, compresslevel=6)
+            archive.writestr(_entry(name, zipfile.ZIP_DEFLATED), part, compresslevel=6)
     return content.getvalue()
+
+
+def _entry(name: str, compressed: int) -> zipfile.ZipInfo:
+    entry = zipfile.ZipInfo(name, LONG_AGO)
+    entry.compress_type = compressed
+    entry.create_system = 3
+    entry.external_attr = 0o644 << 16
+    return entry
+
+
+class _Passing(io.RawIOBase):
+    """What a zip is written to when it goes on its way part by part."""
+
+    def __init__(self) -> None:
+        self.waiting: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, some: Any) -> int:
+        self.waiting.append(bytes(some))
+        return len(self.waiting[-1])
+
+    def passed(self) -> bytes:
+        some, self.waiting = b"".join(self.waiting), []
+        return some
+
+
+def bundle(packs: Iterable[tuple[str, Iterable[bytes]]], verifier: bytes) -> Iterator[bytes]:
+    """Packs by their names as one zip with a verifier beside them, chunk by chunk as they come."""
+    passing = _Passing()
+    with zipfile.ZipFile(passing, "w") as archive:
+        archive.writestr(_entry(VERIFIER, zipfile.ZIP_STORED), verifier)
+        for name, chunks in packs:
+            with archive.open(_entry(name, zipfile.ZIP_STORED), "w", force_zip64=True) as part:
+                for chunk in chunks:
+                    part.write(chunk)
+                    yield passing.passed()
+    yield passing.passed()
+
+
+def opened(content: bytes) -> list[tuple[str, bytes]]:
+    """The packs in a bundle, by their names; a file that is no bundle is one pack without a name. Unreadable: damaged."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = [name for name in archive.namelist() if name.endswith(".zip")]
+            return [(name, archive.read(name)) for name in names] or [("", content)]
+    except Exception:  # whatever is the matter with it, `read` says it
+        return [("", content)]
 
 
 def read(content: bytes) -> Pack:

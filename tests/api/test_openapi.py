@@ -69,6 +69,7 @@ def test_the_answers_are_of_the_shapes_it_promises(document: dict[str, Any], api
         "/api/v1/links/{code}": api.found("links")["items"],
         "/api/v1/payouts": [payouts],
         "/api/v1/payouts/{payout_id}/explanation": [api.found(f"payouts/{payouts['items'][0]['id']}/explanation")],
+        "/api/v1/payouts/{payout_id}/verification": [api.found(f"payouts/{payouts['items'][0]['id']}/verification")],
         "/api/v1/streams/{code}/events": [api.found("streams/ms-mg01/events", rounds="yes", after_sequence=-1)],
         "/api/v1/health": [api.client.get("/api/v1/health").json()],
     }

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from accounting.office.models import Job
-from accounting.office.services import proposals
-from accounting.people.services import accounts, tokens
+from accounting.office.services import proposals, results
+from accounting.people.services import accounts, filters, tokens
 from accounting.people.services.acting import Actor
 from accounting.rules.roles import (
     ACCOUNTING,
@@ -109,6 +109,12 @@ def _people(now: datetime) -> None:
     accounts.invite("tess", ["cage"], full_name="Tess Harding", secret="a link", by=security, at=now)
     accounts.invite("gone", [SUPERVISOR, MANAGER], secret="another link", by=security, at=now)
     accounts.suspend("gone", by=security, at=now)
+    kept = {
+        "at night": "kind=level&min=1000&sort=largest",
+        "A search with a name of no fewer than forty letters": "seat=1",
+    }
+    for name, query in kept.items():
+        filters.save(worker(AUDITOR), "payouts", name, query, shared_with=AUDITOR, roles=[AUDITOR], at=now)
     for role in ROLES:
         tokens.issue(f"a-{role}", secret=f"of {role}", purpose="nightly report", by=security, at=now)
 
@@ -123,6 +129,12 @@ def _jobs(now: datetime) -> None:
         "running": {"beat_at": now, "done": 250, "total": 1_000},
     }.items():
         Job.objects.create(kind="verify", by="a-auditor", asked_at=began, started_at=began, state=state, **more)
+    packed: dict[str, Any] = {"ok": True, "summary": "events 0 to 2 of stream twin", "events": 3}
+    job = Job.objects.create(
+        kind="pack", by="a-auditor", asked_at=began, started_at=began, finished_at=now, state="done", result=packed,
+        detail=packed["summary"],
+    )  # fmt: skip
+    results.keep(job.pk, "twin-0-2.zip", "application/zip", iter([b"no pack, but a file"]))
 
 
 def pages_of_everybody() -> list[tuple[str, str]]:

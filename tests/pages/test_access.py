@@ -58,6 +58,7 @@ PAGES: dict[str, set[str | None]] = {
     "/audit/retention/": {AUDITOR, CONTROLLER},
     "/guide/": {*ROLES, None},
     "/guide/cage/": {*ROLES, None},
+    "/audit/packs/": {AUDITOR, CONTROLLER},
     "/decisions/": {*ROLES},
     "/devices/": {SUPERVISOR, MANAGER, AUDITOR, ADMINISTRATOR, SECURITY},
     "/set-up/": {AUDITOR, ADMINISTRATOR},

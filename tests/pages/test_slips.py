@@ -116,6 +116,20 @@ def test_one_slip_says_what_was_won_who_signed_and_what_may_be_done(paid: Client
     assert "Slip 000003" in text_of(paid.get(f"/hits/{HIT}/"))
 
 
+def test_a_payouts_page_has_every_slip_of_it(paid: Client) -> None:
+    """Of the envy the void one and the one in its place."""
+    (item,) = paid.get("/api/v1/payouts?slip=2").json()["items"]
+    body = text_of(paid.get(f"/payouts/{item['id']}/"))
+    for words in (
+        "000001 void cage",
+        "cash, not a cheque; replaced by 000002",
+        "000002 paid cage",
+        "by cage 0 $1,000.00",
+    ):
+        assert words in body, words
+    assert "000003" not in body
+
+
 def test_a_payouts_explanation_has_its_signatures_and_its_slip(paid: Client) -> None:
     (item,) = paid.get("/api/v1/payouts?slip=3").json()["items"]
     found = paid.get(f"/api/v1/payouts/{item['id']}/explanation").json()
@@ -126,7 +140,7 @@ def test_a_payouts_explanation_has_its_signatures_and_its_slip(paid: Client) -> 
         "Paid",
     ]
     body = text_of(paid.get(f"/payouts/{item['id']}/"))
-    assert "Hit approved manager" in body and "On slip 000003" in body
+    assert "Hit approved manager" in body and "000003 paid" in body
 
 
 def test_prints_are_an_original_and_duplicates_and_are_kept(paid: Client, signed_in: SignedIn) -> None:

@@ -200,7 +200,7 @@ def test_the_sweep_asks_again_for_what_waits(
 
 
 def test_verifying_finds_nothing_and_then_what_was_changed(busy_house: House) -> None:
-    kind, _, _ = JOBS
+    kind, *_ = JOBS
     busy_house.play(two_hits("R-1"), royal("R-2", table=TWIN))
     for role, person in ANYBODY.items():
         if role not in ("auditor", "controller"):

@@ -4,7 +4,7 @@ Whoever works at a job writes its progress from a second thread, on a connection
 long transaction, and a sign of life must not wait for it.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, time
 from threading import Event, Thread
@@ -18,7 +18,8 @@ from accounting.office import registry
 from accounting.office.models import Job
 from accounting.office.refusals import Conflict, NotYours
 from accounting.office.rules.person import Person
-from accounting.office.work import SILENT, Cancelled, JobKind
+from accounting.office.services import results
+from accounting.office.work import SILENT, Cancelled, JobKind, Kept
 from accounting.rules.retention import kinds
 from accounting.services import audit
 
@@ -90,7 +91,7 @@ def run(job_id: int, *, clock: Clock, beat_seconds: float = BEAT_SECONDS) -> boo
     ):
         return False
     job = Job.objects.get(id=job_id)
-    report = Report(job.asked)
+    report = Report(job.asked, job_id)
     try:
         with _beating(job_id, report, clock, beat_seconds):
             result = registry.jobs()[job.kind].run(report)
@@ -107,8 +108,9 @@ def run(job_id: int, *, clock: Clock, beat_seconds: float = BEAT_SECONDS) -> boo
 class Report:
     """How far a job is, as its work says; read by the thread that writes it down. `asked` is what it was asked to do."""
 
-    def __init__(self, asked: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, asked: Mapping[str, Any] | None = None, job_id: int = 0) -> None:
         self.asked: Mapping[str, Any] = asked or {}
+        self._job_id = job_id
         self.done = 0
         self.total: int | None = None
         self.stop = Event()
@@ -122,6 +124,16 @@ class Report:
         self.done += done
         if self.stop.is_set():
             raise Cancelled
+
+    def file(self, name: str, media_type: str, chunks: Iterable[bytes]) -> Kept:
+        """Keep a file as part of the result."""
+
+        def heard() -> Iterator[bytes]:
+            for chunk in chunks:
+                self.advance(0)
+                yield chunk
+
+        return results.keep(self._job_id, name, media_type, heard())
 
 
 @contextmanager
@@ -165,6 +177,7 @@ def find_lost(at: datetime) -> int:
                 state=Job.State.LOST, finished_at=at, detail="its worker fell silent: start it again"
             ):
                 lost += 1
+                results.remove_of(job.pk)
                 _audit(job, "lose", "the clock", at, {})
     return lost
 
@@ -175,9 +188,14 @@ def waiting_since(before: datetime) -> list[int]:
 
 
 def remove_results(at: datetime) -> int:
-    """Remove results that were kept for their term; that the job ran, and its one line, stays."""
-    before = datetime.combine(kinds()["job_results"].passed_before(at.astimezone(UTC).date()), time.min, UTC)
-    return Job.objects.filter(finished_at__lt=before, result__isnull=False).update(result=None)
+    """Remove results that were kept for their term, and their files; that the job ran, and its one line, stays."""
+    results.remove_before(_passed("job_files", at))
+    return Job.objects.filter(finished_at__lt=_passed("job_results", at), result__isnull=False).update(result=None)
+
+
+def _passed(kind: str, at: datetime) -> datetime:
+    """The moment before which everything of a kind has passed its term."""
+    return datetime.combine(kinds()[kind].passed_before(at.astimezone(UTC).date()), time.min, UTC)
 
 
 def _end(
@@ -195,6 +213,8 @@ def _end(
             detail=detail,
         ):
             _audit(job, "end", job.by, at, {"state": str(state), "summary": detail})
+    if result is None or not Job.objects.filter(id=job.pk, state=Job.State.DONE).exists():
+        results.remove_of(job.pk)
 
 
 def _audit(job: Job, what: str, actor: str, at: datetime, said: dict[str, Any], origin: str = "") -> None:

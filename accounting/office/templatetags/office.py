@@ -10,7 +10,7 @@ from accounting.office.callers import person_of
 
 register = template.Library()
 
-SHOWN = ("proposal", "act", "version", "evidence")
+SHOWN = ("proposal", "act", "version", "evidence", "sha256")
 
 
 @register.filter
@@ -47,9 +47,11 @@ def long_work(context: dict[str, Any], only: str = "") -> dict[str, Any]:
     """The last jobs, of one kind only where it is named, and buttons for those that this person may start."""
     person, at = person_of(context["request"]), timezone.now()
     kinds = {name: kind for name, kind in registry.jobs().items() if only in ("", name)}
+    mine = [kind for kind in kinds.values() if not kind.roles.isdisjoint(person.roles)]
     return {
         "request": context["request"],
-        "startable": [kind for kind in kinds.values() if not kind.address and not kind.roles.isdisjoint(person.roles)],
+        "startable": [kind for kind in mine if not kind.address and not kind.started_on],
+        "elsewhere": [kind for kind in mine if kind.started_on and kind.name != only],
         "jobs": [
             (job, kinds[job.kind].title if job.kind in kinds else job.kind, queries.standing(job, at))
             for job in queries.jobs(only)

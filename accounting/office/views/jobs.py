@@ -6,7 +6,7 @@ Whoever reads the audit trail watches all of it; whoever may start a kind watche
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils import timezone
@@ -16,8 +16,10 @@ from accounting.office import queries, registry
 from accounting.office.callers import person_of
 from accounting.office.models import Job
 from accounting.office.refusals import Conflict, NotYours
-from accounting.office.services import jobs
+from accounting.office.services import jobs, results
 from accounting.office.work import JobKind
+from accounting.rules.retention import kinds
+from accounting.shell.downloads import hand_out
 from accounting.shell.navigation import may_use
 from accounting.shell.pages import page, roles_of
 
@@ -30,7 +32,9 @@ def start(request: HttpRequest, kind: str) -> HttpResponse:
     """Start a job, or go to the one of its kind that is running."""
     wanted = registry.jobs().get(kind)
     _only_watchers(request, wanted)
-    if wanted is None or wanted.address:  # one that must be told what to do is started where that is said
+    if (
+        wanted is None or wanted.address or wanted.started_on
+    ):  # one that must be told what to do is started where that is said
         raise Http404(f"there is no job {kind}")
     try:
         job = jobs.start(wanted, by=person_of(request), at=timezone.now())
@@ -70,6 +74,22 @@ def show(request: HttpRequest, job_id: int) -> HttpResponse:
     return render(request, part, _context(request, job_id))
 
 
+@page(None)
+def file(request: HttpRequest, job_id: int, number: int) -> StreamingHttpResponse:
+    """A file that came of a job, part by part; that it is taken away is on the audit trail before its first byte leaves."""
+    kind = _kind_of(job_id)
+    _only_watchers(request, kind)
+    if kind is not None and kind.address:  # who sees that page may be fewer: it gives out its files itself
+        raise Http404(f"the files of job {job_id} are on its own page")
+    job = queries.job(job_id)
+    found = queries.result_file(job, number) if job else None
+    if job is None or found is None:
+        raise Http404(f"job {job_id} has no file {number}, or keeps it no longer")
+    results.taken_away(found, job.kind, by=person_of(request), at=timezone.now())
+    content = queries.content_of(found)
+    return hand_out(request, content, name=found.name, content_type=found.media_type, size=found.size)
+
+
 def _kind_of(job_id: int) -> JobKind | None:
     found = queries.job(job_id)
     return registry.jobs().get(found.kind) if found else None
@@ -98,6 +118,9 @@ def _context(request: HttpRequest, job_id: int) -> dict[str, object]:
         "may_cancel": mine and standing in ("queued", "running") and job.cancel_asked_at is None,
         "seconds": int(((job.finished_at or at) - job.started_at).total_seconds()) if job.started_at else None,
         "result": _result(job),
+        "files": queries.result_files(job),
+        "kept_until": kinds()["job_files"].kept_until(job.finished_at.date(), at.date()) if job.finished_at else None,
+        "started_on": kind.started_on if kind and not kind.roles.isdisjoint(roles_of(request)) else "",
     }
 
 
@@ -116,5 +139,6 @@ def _result(job: Job) -> list[tuple[str, object]]:
 urlpatterns = [
     path("audit/jobs/new/<str:kind>", start, name="job-start"),
     path("audit/jobs/<int:job_id>/", show, name="job"),
+    path("audit/jobs/<int:job_id>/files/<int:number>", file, name="job-file"),
     path("audit/jobs/<int:job_id>/cancel", cancel, name="job-cancel"),
 ]

@@ -3,13 +3,14 @@
 import sys
 from argparse import ArgumentParser
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
 from accounting.services.signing import public_key
-from devices.packing import NotPacked, pack, verifier, wanted
+from devices.packing.stretch import NotPacked, packed, verifier, wanted
 
 
 class Command(BaseCommand):
@@ -29,16 +30,20 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             stretch = wanted(options["stream"], options["first"], options["last"])
-            content = pack(stretch)
+            chunks = packed(stretch)
+            first, hashed, size = next(chunks), sha256(), 0  # before there is a file
+            with options["out"].open("wb") as file:
+                for chunk in chain([first], chunks):
+                    file.write(chunk)
+                    hashed.update(chunk)
+                    size += len(chunk)
         except NotPacked as refusal:
             raise CommandError(f"--{refusal}") from None
-        try:
-            options["out"].write_bytes(content)
         except OSError as trouble:
             raise CommandError(f"--out {options['out']}: {trouble.strerror}") from None
         print(
             f"{options['out']}: events {stretch.first:,} to {stretch.last:,} of stream {stretch.code},"
-            f" {len(content):,} bytes, SHA-256 {sha256(content).hexdigest()}\n"
+            f" {size:,} bytes, SHA-256 {hashed.hexdigest()}\n"
             f"verifier.pyz in it: SHA-256 {sha256(verifier()).hexdigest()}; the house signs with {public_key().hex()}",
             file=sys.stderr,
         )

@@ -327,3 +327,94 @@ def _job_removed(house: House) -> object:
 @against("a_job_is_not_truncated")
 def _jobs_truncated(house: House) -> object:
     return run("TRUNCATE office_job")
+
+
+def new_part(**changes: Any) -> office.ResultPart:
+    values: dict[str, Any] = {"file": 1, "number": 0, "content": b"four"}
+    if "job" not in changes:
+        values["job"] = new_job(state="done", finished_at=AT)
+    return office.ResultPart.objects.create(**values | changes)
+
+
+def new_file(**changes: Any) -> office.ResultFile:
+    """A file of one part, which is written first."""
+    values: dict[str, Any] = {
+        "number": 1, "name": "a.zip", "media_type": "application/zip", "size": 4, "parts": 1,
+        "digest": sha256(b"four").digest(),
+    } | changes  # fmt: skip
+    if "job" not in values:
+        values["job"] = new_part(file=values["number"]).job
+    return office.ResultFile.objects.create(**values)
+
+
+@against("a_part_of_a_file_comes_once")
+def _part_twice(house: House) -> object:
+    return new_part(job=new_part().job, content=b"five")
+
+
+@against("a_part_of_a_file_is_some_of_it")
+def _part_of_nothing(house: House) -> object:
+    return new_part(content=b"")
+
+
+@against("a_part_of_a_file_is_some_of_it")
+def _part_of_too_much(house: House) -> object:
+    return new_part(content=bytes(1024**2 + 1))
+
+
+@against("a_part_of_a_file_is_some_of_it")
+def _part_before_the_first(house: House) -> object:
+    return new_part(number=-1)
+
+
+@against("files_of_a_job_are_numbered_once")
+def _two_first_files(house: House) -> object:
+    return new_file(job=new_file().job, name="b.zip")
+
+
+@against("files_of_a_job_have_their_own_names")
+def _two_files_of_one_name(house: House) -> object:
+    job = new_file().job
+    new_part(job=job, file=2)
+    return new_file(job=job, number=2)
+
+
+@against("a_file_of_a_job_has_a_name")
+def _result_without_a_name(house: House) -> object:
+    return new_file(name="")
+
+
+@against("a_file_of_a_job_has_a_name")
+def _file_of_no_kind(house: House) -> object:
+    return new_file(media_type="")
+
+
+@against("files_of_a_job_count_from_one")
+def _file_nought(house: House) -> object:
+    return new_file(number=0)
+
+
+@against("a_file_of_a_job_has_a_digest")
+def _half_a_digest(house: House) -> object:
+    return new_file(digest=bytes(16))
+
+
+@against("a_file_has_all_its_parts")
+def _file_that_lacks_a_part(house: House) -> object:
+    return new_file(parts=2)
+
+
+@against("a_file_has_all_its_parts")
+def _file_longer_than_its_parts(house: House) -> object:
+    return new_file(size=5)
+
+
+@against("a_file_is_kept_for_its_term")
+def _file_removed_early(house: House) -> object:
+    return new_file(job=new_part(job=finished_job()).job).delete()
+
+
+@against("a_part_goes_with_its_file")
+def _part_removed_from_a_file(house: House) -> object:
+    new_file()
+    return office.ResultPart.objects.all().delete()

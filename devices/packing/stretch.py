@@ -12,7 +12,8 @@ from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryFile
+from typing import IO, Any
 from zoneinfo import TZPATH
 
 import msgspec
@@ -33,12 +34,13 @@ from jackpot.rules import paytable as progressive_paytables
 from jackpot.services.standing import paytable_definitions
 from tables.queries.record import held_for
 from tables.rules import packs, paytables
-from tables.rules.packs import About, Before, Left, Packed
+from tables.rules.packs import About, Before, Beside, Left, Packed
 from tables.rules.precedents import OF_THE_PAST
 from tables.services import lock_rows, precedents, terms
 
 CHUNK = 500
 """Events that are read and held at a time."""
+READ_AT_ONCE = 256 * 1024
 CLOSE_LINK = "link.close"
 
 
@@ -77,17 +79,45 @@ def _nobody(done: int) -> None:
     """Nobody watches."""
 
 
-@transaction.atomic
 def pack(stretch: Wanted, advance: Callable[[int], None] = _nobody) -> bytes:
-    """The stretch as the bytes of its file, the same for the same record; `advance` is told how many events more are in it."""
+    """The stretch as the bytes of its file, the same for the same record."""
+    return b"".join(packed(stretch, advance))
+
+
+def packed(stretch: Wanted, advance: Callable[[int], None] = _nobody) -> Iterator[bytes]:
+    """The same in chunks; `advance` is told how many events more are in it.
+
+    It is written into a file without a name before its first chunk comes, so a long stretch is never held.
+    """
+    with TemporaryFile() as file:
+        _write(file, stretch, advance)
+        file.seek(0)
+        while chunk := file.read(READ_AT_ONCE):
+            yield chunk
+
+
+@transaction.atomic
+def _write(file: IO[bytes], stretch: Wanted, advance: Callable[[int], None]) -> None:
     reading = _Reading()
-    events = []
-    for event in reading.between(stretch.stream_id, stretch.code, stretch.first, stretch.last):
-        events.append(event)
-        if len(events) % CHUNK == 0:
-            advance(CHUNK)
-    advance(len(events) % CHUNK)
-    before = _before(stretch, events, reading)
+    acts: list[Packed] = []
+
+    def events() -> Iterator[Packed]:
+        """All of them, and note those of people: rounds and locks name nothing of the past."""
+        done = 0
+        for event in reading.between(stretch.stream_id, stretch.code, stretch.first, stretch.last):
+            if event.kind not in (ROUND, LOCK):
+                acts.append(event)
+            yield event
+            done += 1
+            if done % CHUNK == 0:
+                advance(CHUNK)
+        advance(done % CHUNK)
+
+    packs.write(file, events(), lambda: _beside(stretch, acts, reading))
+
+
+def _beside(stretch: Wanted, acts: list[Packed], reading: _Reading) -> Beside:
+    before = _before(stretch, acts, reading)
     home = the_property()
     about = About(
         property=home.code,
@@ -98,10 +128,10 @@ def pack(stretch: Wanted, advance: Callable[[int], None] = _nobody) -> bytes:
         last=stretch.last,
         next_hit=next_hit_before(stretch.stream_id, stretch.first),
         closed_through=closed_before(stretch.stream_id, stretch.first),
-        paytables=_first_paytables([*before.terms, *events[:1]]),
+        paytables=_first_paytables([*before.terms, *acts[:1]]),
     )
-    named = _paytables([*before.terms, *(event for event in events if event.kind in TERMS)])
-    return packs.write(about, before, events, _heads(stretch), _zone(home.time_zone), named, verifier())
+    named = _paytables([*before.terms, *(event for event in acts if event.kind in TERMS)])
+    return Beside(about, before, _heads(stretch), _zone(home.time_zone), named, verifier())
 
 
 class _Reading:
@@ -152,7 +182,7 @@ class _Reading:
 
 
 def _before(stretch: Wanted, events: list[Packed], reading: _Reading) -> Before:
-    """What the first event of a stretch stands on, and what its events name of the past."""
+    """What the first event of a stretch stands on, and what these events of it name of the past."""
     stream_id, first = stretch.stream_id, stretch.first
     known: dict[str, set[int]] = {}
     _editions(stretch.code, first, known)
@@ -272,7 +302,7 @@ MAIN = b"import sys\n\nfrom tables.verifier import main\n\nsys.exit(main(sys.arg
 @cache
 def verifier() -> bytes:
     """The verifier as a Python zipapp: the rules as they run here, their data, and nothing else."""
-    root = Path(__file__).parents[1]
+    root = Path(__file__).parents[2]
     found = [root / app / "__init__.py" for app in RULES]
     for app in RULES:
         found += (root / app / "rules").rglob("*.py")

@@ -1,0 +1,1 @@
+"""What an auditor takes away: stretches of streams as files, each with its verifier."""
