@@ -10,7 +10,7 @@ from pathlib import Path
 
 from accounting.queries import streams
 from accounting.services.signing import public_key
-from devices.packing import pack, verifier, wanted
+from devices.packing.stretch import pack, verifier, wanted
 
 PATIENCE_SECONDS = 120
 
