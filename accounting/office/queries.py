@@ -1,7 +1,7 @@
 """Reading acts, proposals and evidence, as the API and the pages show them."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from accounting.models import AuditRecord
 from accounting.office import registry
 from accounting.office.acts import Act
-from accounting.office.models import Approval, Evidence, Job, Outcome, Proposal, Tier, TierEdition
+from accounting.office.models import Approval, Evidence, Job, JobPiece, Outcome, Proposal, Tier, TierEdition
 from accounting.office.rules.approval import EXPIRED, STATES, WAITING, Need, agrees_as, missing
 from accounting.office.rules.person import Person
 from accounting.office.work import SILENT
@@ -79,6 +79,20 @@ def may(proposal: Proposal, person: Person, at: datetime) -> May:
 def proposal(proposal_id: int) -> Proposal | None:
     """A proposal with all that was said to it."""
     return _with_all(Proposal.objects.filter(id=proposal_id)).first()
+
+
+AT_ONCE = 500
+
+
+def proposed_between(first: datetime, end: datetime, *, act: str | None = None) -> Iterator[Proposal]:
+    """What was asked for from a moment to before another, in its order, a run at a time; one act alone where it is given."""
+    found = Proposal.objects.filter(
+        proposed_at__gte=first, proposed_at__lt=end, **({} if act is None else {"act": act})
+    )
+    after = 0
+    while run := list(_with_all(found.filter(id__gt=after).order_by("id"))[:AT_ONCE]):
+        yield from run
+        after = run[-1].pk
 
 
 def _with_all(found: QuerySet[Proposal]) -> QuerySet[Proposal]:
@@ -286,6 +300,16 @@ def jobs(kind: str = "", limit: int = 20) -> list[Job]:
     """The last jobs, of one kind where it is named, newest first, without their results."""
     found = Job.objects.filter(kind=kind) if kind else Job.objects.all()
     return list(found.defer("result").order_by("-id")[:limit])
+
+
+def pieces_of(job_id: int) -> Iterator[bytes]:
+    """The file that a job made, piece by piece; nothing once its term is over."""
+    number = 1
+    while (
+        piece := JobPiece.objects.filter(job=job_id, number=number).values_list("content", flat=True).first()
+    ) is not None:
+        yield bytes(piece)
+        number += 1
 
 
 def last_job(kind: str) -> Job:

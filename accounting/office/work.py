@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, Protocol
+from typing import IO, Any, Final, Protocol
 
 SILENT: Final = timedelta(seconds=30)
 """A running job without a sign of life for so long is lost: its worker died."""
@@ -27,6 +27,9 @@ class Progress(Protocol):
 
     def advance(self, done: int = 1) -> None:
         """So many more are done. Raises Cancelled when somebody asked the job to stop."""
+
+    def keep(self, file: IO[bytes], *, name: str, content_type: str) -> dict[str, Any]:
+        """Keep a file for whoever asked; what the result must say of it, under `file`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,21 +13,28 @@ PARTS_AT_ONCE = 2_000
 
 def download(request: HttpRequest, parts: Iterable[str], *, name: str, content_type: str) -> StreamingHttpResponse:
     """A file of this name, part by part; behind a server that must not wait each run of parts is read in a thread."""
+    response = sent(request, (part.encode() for part in parts), content_type=f"{content_type}; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def sent(
+    request: HttpRequest, parts: Iterable[bytes], *, content_type: str, at_once: int = PARTS_AT_ONCE
+) -> StreamingHttpResponse:
+    """What is no file of its own, part by part; `at_once` parts are read together."""
     rows = iter(parts)
     return StreamingHttpResponse(
-        _unhurried(rows) if isinstance(request, ASGIRequest) else rows,
-        content_type=f"{content_type}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        _unhurried(rows, at_once) if isinstance(request, ASGIRequest) else rows, content_type=content_type
     )
 
 
-async def _unhurried(rows: Iterator[str]) -> AsyncIterator[str]:
-    def part() -> str:
+async def _unhurried(rows: Iterator[bytes], at_once: int) -> AsyncIterator[bytes]:
+    def part() -> bytes:
         try:
-            return "".join(islice(rows, PARTS_AT_ONCE))
+            return b"".join(islice(rows, at_once))
         finally:
             connections.close_all()  # a slow reader must not keep a connection
 
     read = sync_to_async(part, thread_sensitive=False)
-    while text := await read():
-        yield text
+    while found := await read():
+        yield found

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.test import Client
 
-from accounting.office.models import Job
+from accounting.office.models import Job, JobPiece
 from accounting.office.services import proposals
 from accounting.people.services import accounts, tokens
 from accounting.people.services.acting import Actor
@@ -117,6 +117,13 @@ def _jobs(now: datetime) -> None:
     """Done, broken off and under way."""
     began = now - timedelta(minutes=5)
     counts = {"events": 1_000, "transfers": 12_345}
+    asked = {"report": "slips", "form": "csv", "by": "a-auditor", "at": now.isoformat(), "given": {}}
+    kept = {"name": "slips.csv", "type": "text/csv", "size": 4, "sha256": "0" * 64}
+    made = Job.objects.create(
+        kind="report", by="a-auditor", asked=asked, asked_at=began, started_at=began, finished_at=now, state="done", ok=True,
+        detail="Slips register, 0 rows as CSV", result={"ok": True, "summary": "Slips register", "file": kept},
+    )  # fmt: skip
+    JobPiece.objects.create(job=made, number=1, content=b"made")
     for state, more in {
         "done": {"finished_at": now, "result": {"ok": True, "summary": "no difference", "counts": counts}},
         "failed": {"finished_at": now, "detail": "the database went away"},

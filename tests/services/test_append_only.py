@@ -145,6 +145,7 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         "accounting_property": "configuration",
         "office_job": "how far it has come; its result is emptied (a_result_is_kept_for_its_term)",
         "slips_slipcounter": "the last number (the_counter_moves_with_its_slips)",
+        "office_jobpiece": "of a file that is kept for its term",
         "jackpot_link": "next hit, state",
         "jackpot_level": "configuration",
         "jackpot_levelterms": "end (terms_only_end)",

@@ -55,3 +55,24 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class JobPiece(models.Model):
+    """A piece of the file that a job made, kept as long as its result, which says what the file is called and holds.
+
+    In pieces, so that neither who writes it nor who sends it holds all of it.
+    """
+
+    job = models.ForeignKey(Job, on_delete=models.PROTECT, related_name="pieces")
+    number = models.IntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        ordering = ["job", "number"]
+        constraints = [
+            models.UniqueConstraint(name="a_piece_of_a_file_is_kept_once", fields=["job", "number"]),
+            models.CheckConstraint(name="pieces_of_a_file_count_from_one", condition=Q(number__gte=1)),
+        ]
+
+    def __str__(self) -> str:
+        return f"piece {self.number} of job {self.job_id}"

@@ -7,15 +7,16 @@ long transaction, and a sign of life must not wait for it.
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, time
+from hashlib import sha256
 from threading import Event, Thread
-from typing import Any
+from typing import IO, Any
 
 import structlog
 from celery import current_app
 from django.db import DatabaseError, IntegrityError, close_old_connections, connection, transaction
 
 from accounting.office import registry
-from accounting.office.models import Job
+from accounting.office.models import Job, JobPiece
 from accounting.office.refusals import Conflict, NotYours
 from accounting.office.rules.person import Person
 from accounting.office.work import SILENT, Cancelled, JobKind
@@ -24,6 +25,8 @@ from accounting.services import audit
 
 BEAT_SECONDS = 1.0
 """How often progress is written, and the worker says that it lives."""
+PIECE = 256 * 1024
+"""A file is kept in pieces of so many bytes."""
 RUNNING = (Job.State.QUEUED, Job.State.RUNNING)
 
 log = structlog.get_logger()
@@ -90,7 +93,7 @@ def run(job_id: int, *, clock: Clock, beat_seconds: float = BEAT_SECONDS) -> boo
     ):
         return False
     job = Job.objects.get(id=job_id)
-    report = Report(job.asked)
+    report = Report(job.asked, job_id)
     try:
         with _beating(job_id, report, clock, beat_seconds):
             result = registry.jobs()[job.kind].run(report)
@@ -107,8 +110,9 @@ def run(job_id: int, *, clock: Clock, beat_seconds: float = BEAT_SECONDS) -> boo
 class Report:
     """How far a job is, as its work says; read by the thread that writes it down. `asked` is what it was asked to do."""
 
-    def __init__(self, asked: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, asked: Mapping[str, Any] | None = None, job_id: int = 0) -> None:
         self.asked: Mapping[str, Any] = asked or {}
+        self.job_id = job_id
         self.done = 0
         self.total: int | None = None
         self.stop = Event()
@@ -122,6 +126,16 @@ class Report:
         self.done += done
         if self.stop.is_set():
             raise Cancelled
+
+    def keep(self, file: IO[bytes], *, name: str, content_type: str) -> dict[str, Any]:
+        """Keep a file piece by piece, from where it stands to its end."""
+        whole, size, number = sha256(), 0, 0
+        while piece := file.read(PIECE):
+            number, size = number + 1, size + len(piece)
+            whole.update(piece)
+            JobPiece.objects.create(job_id=self.job_id, number=number, content=piece)
+            self.advance(0)
+        return {"name": name, "type": content_type, "size": size, "sha256": whole.hexdigest()}
 
 
 @contextmanager
@@ -175,8 +189,9 @@ def waiting_since(before: datetime) -> list[int]:
 
 
 def remove_results(at: datetime) -> int:
-    """Remove results that were kept for their term; that the job ran, and its one line, stays."""
+    """Remove results that were kept for their term, files with them; that the job ran, and its one line, stays."""
     before = datetime.combine(kinds()["job_results"].passed_before(at.astimezone(UTC).date()), time.min, UTC)
+    JobPiece.objects.filter(job__finished_at__lt=before).delete()
     return Job.objects.filter(finished_at__lt=before, result__isnull=False).update(result=None)
 
 

@@ -298,6 +298,18 @@ def _a_result_too_early(house: House) -> object:
     return new_job(result={"summary": "well"})
 
 
+@against("a_piece_of_a_file_is_kept_once")
+def _a_piece_twice(house: House) -> object:
+    job = new_job()
+    office.JobPiece.objects.create(job=job, number=1, content=b"a")
+    return office.JobPiece.objects.create(job=job, number=1, content=b"b")
+
+
+@against("pieces_of_a_file_count_from_one")
+def _a_piece_before_the_first(house: House) -> object:
+    return office.JobPiece.objects.create(job=new_job(), number=0, content=b"a")
+
+
 @against("a_job_counts_from_nothing")
 def _less_than_nothing_done(house: House) -> object:
     return new_job(done=-1)
@@ -326,4 +338,24 @@ def _job_removed(house: House) -> object:
 
 @against("a_job_is_not_truncated")
 def _jobs_truncated(house: House) -> object:
-    return run("TRUNCATE office_job")
+    return run("TRUNCATE office_job CASCADE")  # a foreign key must not be what refuses it
+
+
+def kept_piece(job: office.Job) -> office.JobPiece:
+    """A piece of the file that a job made."""
+    return office.JobPiece.objects.create(job=job, number=1, content=b"a")
+
+
+@against("a_file_is_kept_for_its_term")
+def _file_removed_early(house: House) -> object:
+    return kept_piece(finished_job()).delete()
+
+
+@against("a_file_is_kept_for_its_term")
+def _file_removed_while_it_is_made(house: House) -> object:
+    return kept_piece(new_job()).delete()
+
+
+@against("a_file_is_not_truncated")
+def _files_truncated(house: House) -> object:
+    return run("TRUNCATE office_jobpiece")
