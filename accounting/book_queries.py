@@ -188,8 +188,8 @@ def statement(
             "account": account.pk,
             "stream": stream_id,
             "day": day,
-            "first": _first_of(day, stream_id),
-            "last": _last_of(day, stream_id),
+            "first": first_of(day, stream_id),
+            "last": last_of(day, stream_id),
             "after": after.sequence if after is not None and reached else -1,
             "after_line": after.line if after is not None and reached else 0,
             "limit": limit - len(found),
@@ -210,14 +210,14 @@ def every_line(account: Account, first: date, last: date, filters: dict[str, Any
         after = page[-1].place
 
 
-def _first_of(day: date, stream_id: int) -> int:
+def first_of(day: date, stream_id: int) -> int:
     """The first sequence of a stream that can be booked on a gaming day: none is recorded before the day begins."""
     home = the_property()
     at = began(day, zone=ZoneInfo(home.time_zone), starts=home.gaming_day_starts)
     return recorded_from(stream_id, at - AROUND)
 
 
-def _last_of(day: date, stream_id: int) -> int:
+def last_of(day: date, stream_id: int) -> int:
     """The last that can: what comes after it is closed goes to a later one."""
     closed = closed_at(day)
     if closed is None:
@@ -250,17 +250,32 @@ TRANSFERS = """
     JOIN accounting_stream stream ON stream.id = transfer.stream_id
     JOIN accounting_account debit ON debit.id = transfer.debit_id
     JOIN accounting_account credit ON credit.id = transfer.credit_id
-    WHERE transfer.stream_id = %s AND transfer.sequence BETWEEN %s AND %s AND event.gaming_date BETWEEN %s AND %s
+    WHERE transfer.stream_id = %(stream)s AND transfer.sequence BETWEEN %(begins)s AND %(ends)s
+        AND event.gaming_date BETWEEN %(first)s AND %(last)s
+        AND (%(account)s::text IS NULL OR %(account)s IN (debit.code, credit.code))
+        AND (%(reasons)s::text[] IS NULL OR transfer.reason = ANY(%(reasons)s))
     ORDER BY transfer.sequence, transfer.line
 """
 
 
-def transfers_between(first: date, last: date) -> Iterator[Moved]:
-    """Every transfer booked from one gaming day to another, stream by stream in its order, a run of events at a time."""
-    for stream_id in list(Stream.objects.order_by("id").values_list("id", flat=True)):
-        begins, ends = _first_of(first, stream_id), _last_of(last, stream_id)
+def transfers_between(
+    first: date,
+    last: date,
+    *,
+    stream: str | None = None,
+    account: str | None = None,
+    reasons: Sequence[str] | None = None,
+) -> Iterator[Moved]:
+    """Every transfer booked from one gaming day to another, stream by stream in its order, a run of events at a time.
+
+    Those of one stream, of one account or for some reasons, where these are given.
+    """
+    streams = Stream.objects.order_by("id") if stream is None else Stream.objects.filter(code=stream)
+    narrowed = {"first": first, "last": last, "account": account, "reasons": None if reasons is None else list(reasons)}
+    for stream_id in list(streams.values_list("id", flat=True)):
+        begins, ends = first_of(first, stream_id), last_of(last, stream_id)
         for run in range(begins, ends + 1, EVENTS_AT_ONCE):
-            values = [stream_id, run, min(run + EVENTS_AT_ONCE - 1, ends), first, last]
+            values = narrowed | {"stream": stream_id, "begins": run, "ends": min(run + EVENTS_AT_ONCE - 1, ends)}
             yield from map(Moved._make, execute(TRANSFERS, values))
 
 

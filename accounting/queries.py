@@ -1,6 +1,6 @@
 """Reading the property, its gaming days and the ledger."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -52,6 +52,12 @@ def gaming_day(at: datetime) -> tuple[date, datetime]:
     return day, began(day, zone=zone, starts=starts)
 
 
+def began_on(day: date) -> datetime:
+    """When a gaming day begins, or began."""
+    home = the_property()
+    return began(day, zone=ZoneInfo(home.time_zone), starts=home.gaming_day_starts)
+
+
 @dataclass(frozen=True, slots=True)
 class Balance:
     """An account on one gaming day, in whole cents. Balances are debits less credits: negative is a credit balance."""
@@ -81,15 +87,20 @@ class Balance:
 
 def trial_balance(day: date) -> list[Balance]:
     """Every account that ever moved up to the end of a gaming day, in the order of the chart of accounts."""
-    today, earlier = Q(totals__gaming_date=day), Q(totals__gaming_date__lt=day)
+    return balances_between(day, day)
+
+
+def balances_between(first: date, last: date) -> list[Balance]:
+    """The same over the gaming days from one to another: brought forward, and what moved in them."""
+    within, earlier = Q(totals__gaming_date__range=(first, last)), Q(totals__gaming_date__lt=first)
     accounts = (
-        Account.objects.filter(totals__gaming_date__lte=day)
+        Account.objects.filter(totals__gaming_date__lte=last)
         .annotate(
             before=Coalesce(
                 Sum("totals__debit_cents", filter=earlier) - Sum("totals__credit_cents", filter=earlier), Decimal(0)
             ),
-            debits=Coalesce(Sum("totals__debit_cents", filter=today), Decimal(0)),
-            credits=Coalesce(Sum("totals__credit_cents", filter=today), Decimal(0)),
+            debits=Coalesce(Sum("totals__debit_cents", filter=within), Decimal(0)),
+            credits=Coalesce(Sum("totals__credit_cents", filter=within), Decimal(0)),
         )
         .values_list("code", "kind", "owner", "before", "debits", "credits")
     )
@@ -215,6 +226,28 @@ def audit_records(*, before: int | None = None, subject: str = "", limit: int = 
     if subject:
         records = records.filter(subject=subject)
     return list(records[:limit])
+
+
+AUDIT_AT_ONCE = 1_000
+
+
+def audit_between(first: datetime, end: datetime, *, about: Q) -> Iterator[AuditRecord]:
+    """The audit records from a moment to before another, oldest first, a run at a time; `about` says which."""
+    found = AuditRecord.objects.filter(about, recorded_at__gte=first, recorded_at__lt=end).order_by("id")
+    after = 0
+    while run := list(found.filter(id__gt=after)[:AUDIT_AT_ONCE]):
+        yield from run
+        after = run[-1].pk
+
+
+SOFTWARE = "software"
+"""What the audit trail calls other software than before."""
+
+
+def software() -> str:
+    """The SHA-256 over the software that was put on record last, in hexadecimal; nothing before any was."""
+    last = AuditRecord.objects.filter(action=SOFTWARE).order_by("-id").values_list("subject", flat=True).first()
+    return last or ""
 
 
 def audit_of(actions: Iterable[str]) -> Iterable[AuditRecord]:
@@ -395,6 +428,31 @@ def documented(stream_id: int, kinds: Sequence[str]) -> list[Documented]:
             Documented(sequence, kind, rules, at, bytes(cause), bytes(result))
             for sequence, kind, rules, at, cause, result in cursor.fetchall()
         ]
+
+
+DOCUMENTED_BETWEEN = """
+    SELECT event.recorded_at, event.subject, document.cause, document.result
+    FROM accounting_event event
+    JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.stream_id = %s AND event.kind <> 'round' AND event.kind = ANY(%s) AND event.sequence BETWEEN %s AND %s
+        AND event.gaming_date BETWEEN %s AND %s
+    ORDER BY event.sequence
+"""
+
+
+def documented_between(
+    stream_id: int, kinds: Sequence[str], begins: int, ends: int, first: date, last: date
+) -> list[tuple[datetime, str, bytes, bytes]]:
+    """The events of these kinds on a stretch of a stream that are booked from one gaming day to another.
+
+    When each was recorded, what it is about, its cause and its result.
+    """
+    return [
+        (at, subject, bytes(cause), bytes(result))
+        for at, subject, cause, result in execute(
+            DOCUMENTED_BETWEEN, [stream_id, list(kinds), begins, ends, first, last]
+        )
+    ]
 
 
 ABOUT = """

@@ -9,7 +9,7 @@ closed) is booked there once; this stream has an event of its own for it, whose 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import NamedTuple
 
 import msgspec
@@ -20,6 +20,14 @@ from accounting.statements import execute
 
 PARTS = dict(zip(("display", "reserve", "overflow"), LEVEL_ACCOUNTS, strict=True))
 """The parts of a meter, and the kind of account that each is booked on."""
+
+OF_REASON: dict[str, str] = {
+    "contribution": "contribution", "award": "award", "envy": "award", "seed": "seed", "top_up": "seed", "overflow": "overflow",
+    "correction": "adjusted", "boost": "adjusted", "malfunction": "adjusted", "over_limit": "adjusted",
+    "regulator_order": "adjusted", "reserve_release": "adjusted", "revenue_booked": "adjusted", "transfer": "transfer",
+    "void": "reversed", "rejection": "reversed", "payment": "paid", "unclaimed": "unclaimed",
+}  # fmt: skip
+"""The reasons for which what is owed on jackpots moves, and under which word reports add them up."""
 
 # Debits and credits of all days and streams: what the account's movements come to, of one moment.
 BALANCES = """
@@ -114,8 +122,8 @@ class Taken:
     stream_id: int
     sequence: int
     method: str
-    read_at: object
-    recorded_at: object
+    read_at: datetime
+    recorded_at: datetime
     by: str
     display_cents: int
     reserve_cents: int | None
@@ -140,6 +148,12 @@ def latest(day: date) -> dict[str, Taken]:
     """The reading of every level that counts for a gaming day."""
     found = Reading.objects.filter(day=day).order_by("level", "-id").distinct("level").prefetch_related("notes")
     return {reading.level: _taken(reading) for reading in found}
+
+
+def latest_between(first: date, last: date) -> list[Taken]:
+    """The readings that count for the gaming days from one to another, day by day and by level."""
+    found = Reading.objects.filter(day__range=(first, last)).order_by("day", "level", "-id").distinct("day", "level")
+    return [_taken(reading) for reading in found.prefetch_related("notes")]
 
 
 def before(day: date, levels: Collection[str]) -> dict[str, Taken]:

@@ -5,11 +5,12 @@ For a message with its settlement that cost more than storing it. Plans are not 
 connections keep none (docs/benchmarks.md).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, LiteralString
 
 import psycopg
-from django.db import connection
+from django.db import connection, transaction
 
 Row = tuple[Any, ...]
 
@@ -19,3 +20,15 @@ def execute(statement: LiteralString, values: Sequence[Any] | Mapping[str, Any] 
     with connection.cursor() as outer, connection.wrap_database_errors, psycopg.Cursor[Row](outer.connection) as cursor:
         cursor.execute(statement, values or None, binary=True)
         return cursor.fetchall() if cursor.description else []
+
+
+@contextmanager
+def of_one_moment() -> Iterator[None]:
+    """What is read inside is of one moment, however much is settled meanwhile; inside a transaction it is of that."""
+    if connection.in_atomic_block:
+        yield
+        return
+    with transaction.atomic():
+        with connection.cursor() as cursor:
+            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        yield

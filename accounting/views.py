@@ -12,7 +12,7 @@ from django.urls import path
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from accounting import book_queries, queries
+from accounting import book_queries, made_reports, queries
 from accounting.addresses import day_named, place
 from accounting.rules import parameters
 from accounting.rules.accounts import named
@@ -219,6 +219,7 @@ def audit(request: HttpRequest) -> HttpResponse:
 
 
 urlpatterns = [
+    *made_reports.urlpatterns,
     path("clock", clock, name="clock"),
     path("accounting/", trial_balance, name="accounting"),
     path("accounting/chart/", chart, name="chart"),

@@ -1,6 +1,6 @@
 """Reading hits: what was detected, how far each has come, and why one was first (CONTRACT §5, SPEC §6.6, §6.7)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
@@ -13,7 +13,7 @@ from accounting.rules.gaming_day import began
 from accounting.rules.parameters import Parameters
 from accounting.statements import execute
 from jackpot.models import Hit, HitStep
-from jackpot.rules.hits import OVER, hit_name, hit_number
+from jackpot.rules.hits import APPROVED, OVER, UNCLAIMED, hit_name, hit_number
 
 STATES = tuple(HitStep.State.values)
 MOST = 1_000
@@ -78,6 +78,34 @@ def page(filters: Mapping[str, str], *, limit: int = 100) -> Page:
     return Page([hit_shown(hit) for hit in found[:limit]], str(found[limit - 1].pk) if len(found) > limit else None)
 
 
+AT_ONCE = 500
+
+
+BOOKED_BETWEEN = """
+    EXISTS (SELECT FROM accounting_event event JOIN jackpot_link won ON won.stream_id = event.stream_id
+        WHERE won.id = jackpot_hit.link_id AND event.sequence = jackpot_hit.sequence AND event.gaming_date BETWEEN %s AND %s)
+"""
+
+
+def booked_between(
+    first: date, last: date, *, link: str | None = None, state: str | None = None
+) -> Iterator[tuple[dict[str, Any], tuple[int, int, int]]]:
+    """The hits whose rounds were booked from one gaming day to another in the order of their detection, a run at a time.
+
+    Each with what reset its level: from the reserve, by the house, from overflow, in whole cents.
+    """
+    found = _hits().extra(where=[BOOKED_BETWEEN], params=[first, last]).order_by("id")
+    if link is not None:
+        found = found.filter(link__code=link)
+    if state is not None:
+        found = found.filter(state=state)
+    after = 0
+    while run := list(found.filter(id__gt=after)[:AT_ONCE]):
+        for hit in run:
+            yield hit_shown(hit), (hit.seed_reserve_cents, hit.seed_house_cents, hit.seed_overflow_cents)
+        after = run[-1].pk
+
+
 def pending(*, limit: int = 200) -> tuple[list[dict[str, Any]], int]:
     """Hits that have not ended, the oldest first, and how many there are altogether."""
     waiting = _hits().filter(~Exists(HitStep.objects.filter(hit=OuterRef("pk"), state__in=OVER)))
@@ -92,14 +120,18 @@ AWARDS = """
     CROSS JOIN LATERAL (
         SELECT state FROM jackpot_hitstep step WHERE step.hit_id = hit.id ORDER BY step.id DESC LIMIT 1
     ) AS last
-    WHERE last.state IN ('approved', 'unclaimed') AND hit.paid_cents > 0
+    WHERE last.state = ANY(%s) AND hit.paid_cents > 0
     ORDER BY hit.id
 """
+HANDED_OVER = (APPROVED, UNCLAIMED)
 
 
-def awards_to_hand_over() -> list[tuple[str, int, str, date]]:
-    """Awards that are approved or unclaimed, of one cent at least: name, whole cents, state, the gaming day of the game."""
-    return [(hit_name(link, number), *more) for link, number, *more in execute(AWARDS)]
+def awards_to_hand_over(states: Sequence[str] = HANDED_OVER) -> list[tuple[str, int, str, date]]:
+    """Awards that are approved or unclaimed, of one cent at least: name, whole cents, state, the gaming day of the game.
+
+    Or those in other states.
+    """
+    return [(hit_name(link, number), *more) for link, number, *more in execute(AWARDS, [list(states)])]
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,6 +189,11 @@ def link_key(code: str) -> tuple[int, int] | None:
     return Link.objects.filter(code=code).values_list("id", "stream_id").first()
 
 
+def link_paytables() -> dict[str, dict[str, Any]]:
+    """The paytable of every link by the link's code, as it was published."""
+    return dict(Link.objects.values_list("code", "paytable__definition"))
+
+
 def link_and_paytable(code: str) -> tuple[int, int] | None:
     """The ids of a link and of its paytable's edition; None where there is no such link."""
     return Link.objects.filter(code=code).values_list("id", "paytable_id").first()

@@ -91,6 +91,20 @@ def proposal(proposal_id: int) -> Proposal | None:
     return _with_all(Proposal.objects.filter(id=proposal_id)).first()
 
 
+AT_ONCE = 500
+
+
+def proposed_between(first: datetime, end: datetime, *, act: str | None = None) -> Iterator[Proposal]:
+    """What was asked for from a moment to before another, in its order, a run at a time; one act alone where it is given."""
+    found = Proposal.objects.filter(
+        proposed_at__gte=first, proposed_at__lt=end, **({} if act is None else {"act": act})
+    )
+    after = 0
+    while run := list(_with_all(found.filter(id__gt=after).order_by("id"))[:AT_ONCE]):
+        yield from run
+        after = run[-1].pk
+
+
 def _with_all(found: QuerySet[Proposal]) -> QuerySet[Proposal]:
     # A file may be megabytes: it is read only by whoever downloads it.
     return found.select_related("outcome", "evidence").defer("evidence__content").prefetch_related("approvals")

@@ -2,12 +2,9 @@
 
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
 from typing import Any
 
-from django.apps import apps
-
+from accounting.declared import by, declared
 from accounting.office.acts import Act
 from accounting.office.work import JobKind
 
@@ -15,25 +12,15 @@ from accounting.office.work import JobKind
 @cache
 def acts() -> dict[str, Act]:
     """Every act of the house by its name, in the order of apps and declarations."""
-    return by_name(_declared("acts", "ACTS"))
+    return by_name(declared("acts", "ACTS"))
 
 
 @cache
 def jobs() -> dict[str, JobKind]:
     """Every kind of job by its name."""
-    return by_name(_declared("jobs", "JOBS"))
+    return by_name(declared("jobs", "JOBS"))
 
 
-def _declared(module: str, name: str) -> Iterator[Any]:
-    for config in apps.get_app_configs():
-        if find_spec(f"{config.name}.{module}") is not None:
-            yield from getattr(import_module(f"{config.name}.{module}"), name, ())
-
-
-def by_name(declared: Iterator[Any]) -> dict[str, Any]:
+def by_name(found: Iterator[Any]) -> dict[str, Any]:
     """What is declared by its name. A name that comes twice is a mistake of ours: AssertionError."""
-    found: dict[str, Any] = {}
-    for one in declared:
-        assert one.name not in found, f"{one.name} is declared twice"
-        found[one.name] = one
-    return found
+    return by("name", found)

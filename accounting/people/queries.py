@@ -1,10 +1,12 @@
 """Reading who works here."""
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
+from axes.models import AccessAttempt, AccessLog
 from django.contrib.auth.hashers import is_password_usable
 from django.contrib.auth.models import User
 from django.db.models import Q
@@ -13,6 +15,7 @@ from accounting.people.models import OneTimeLink, PersonalToken, SavedFilter, Se
 from accounting.people.rules.browsers import in_two_words
 from accounting.people.rules.keeping import handle_of
 from accounting.people.rules.names import folded
+from accounting.queries import audit_between
 from accounting.rules.roles import ROLES, in_order
 
 
@@ -128,3 +131,61 @@ def filters_of(person: User, page: str, roles: Collection[str]) -> list[FilterSh
         for one in found
     ]
     return sorted(shown, key=lambda one: (not one.is_own, one.name.casefold(), one.owner))
+
+
+class Access(NamedTuple):
+    """Something that was done to get in, to who may get in, or to see what is sealed."""
+
+    at: datetime
+    what: str
+    who: str
+    about: str | None
+    origin: str | None
+    detail: str | None
+
+
+AT_ONCE = 1_000
+OF_ACCESS = (
+    Q(subject__startswith="person ") | Q(subject__startswith="device ")
+    | Q(action__in=("look at particulars", "take down particulars"))
+)  # fmt: skip
+"""What the audit trail has of access: people, keys of devices, and what is sealed of winners."""
+
+
+def signed_in(first: datetime, end: datetime) -> Iterator[Access]:
+    """Who signed in by name and password from a moment to before another, in order."""
+    return _doors("attempt_time", "sign in", first, end)
+
+
+def signed_out(first: datetime, end: datetime) -> Iterator[Access]:
+    """Who signed out from a moment to before another, in order; whoever closed the browser did not."""
+    return _doors("logout_time", "sign out", first, end)
+
+
+def _doors(field: str, what: str, first: datetime, end: datetime) -> Iterator[Access]:
+    found = AccessLog.objects.filter(**{f"{field}__gte": first, f"{field}__lt": end}).order_by(field, "id")
+    beyond = Q()
+    while run := list(found.filter(beyond)[:AT_ONCE]):
+        for one in run:
+            yield Access(
+                getattr(one, field), what, one.username or "", None, one.ip_address, in_two_words(one.user_agent)
+            )
+        last = getattr(run[-1], field)
+        beyond = Q(**{f"{field}__gt": last}) | Q(**{field: last, "id__gt": run[-1].pk})
+
+
+def acts_of_access(first: datetime, end: datetime) -> Iterator[Access]:
+    """What the audit trail has of access from a moment to before another, in its order."""
+    for one in audit_between(first, end, about=OF_ACCESS):
+        said = one.detail.get("after", one.detail)
+        words = ", ".join(
+            f"{name.replace('_', ' ')} {value}" for name, value in said.items() if not isinstance(value, dict | list)
+        )
+        about = one.subject.removeprefix("person ")
+        yield Access(one.recorded_at, one.action, one.actor, about, one.origin or None, words or None)
+
+
+def wrong_passwords() -> list[str]:
+    """Names with wrong passwords that count against them now, how many, and from where."""
+    found = AccessAttempt.objects.filter(failures_since_start__gt=0).order_by("username", "ip_address")
+    return [f"{one.username} {one.failures_since_start} from {one.ip_address}" for one in found]

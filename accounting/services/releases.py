@@ -6,10 +6,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from accounting.models import AuditRecord
+from accounting.queries import SOFTWARE, software
 from accounting.services import audit
 
-SOFTWARE: Final = "software"
 PARTS: Final = ("accounting", "jackpot", "tables", "devices")
 BESIDE: Final = ("manage.py", "requirements.txt", "pyproject.toml")
 LEFT_OUT: Final = ("__pycache__",)
@@ -45,7 +44,7 @@ def _files(root: Path) -> Iterator[Path]:
 def put_on_record(root: Path, *, at: datetime) -> bool:
     """Put the software below a folder on the audit trail where it is not what was put there last; whether it was not."""
     found = build(root)
-    last = AuditRecord.objects.filter(action=SOFTWARE).order_by("-id").values_list("subject", flat=True).first()
+    last = software() or None
     if last == found.digest:
         return False
     audit.record(

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import islice
-from typing import AnyStr
 
 from asgiref.sync import sync_to_async
 from django.core.handlers.asgi import ASGIRequest
@@ -14,11 +13,18 @@ PARTS_AT_ONCE = 2_000
 
 def download(request: HttpRequest, parts: Iterable[str], *, name: str, content_type: str) -> StreamingHttpResponse:
     """A file of this name, part by part; behind a server that must not wait each run of parts is read in a thread."""
+    response = sent(request, (part.encode() for part in parts), content_type=f"{content_type}; charset=utf-8")
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def sent(
+    request: HttpRequest, parts: Iterable[bytes], *, content_type: str, at_once: int = PARTS_AT_ONCE
+) -> StreamingHttpResponse:
+    """What is no file of its own, part by part; `at_once` parts are read together."""
     rows = iter(parts)
     return StreamingHttpResponse(
-        _unhurried(rows, "", PARTS_AT_ONCE) if isinstance(request, ASGIRequest) else rows,
-        content_type=f"{content_type}; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name}"'},
+        _unhurried(rows, at_once) if isinstance(request, ASGIRequest) else rows, content_type=content_type
     )
 
 
@@ -26,21 +32,19 @@ def hand_out(
     request: HttpRequest, parts: Iterable[bytes], *, name: str, content_type: str, size: int
 ) -> StreamingHttpResponse:
     """A file of so many bytes that lies there already, part by part."""
-    rows = iter(parts)
-    return StreamingHttpResponse(
-        _unhurried(rows, b"", 1) if isinstance(request, ASGIRequest) else rows,
-        content_type=content_type,
-        headers={"Content-Disposition": f'attachment; filename="{name}"', "Content-Length": str(size)},
-    )
+    response = sent(request, parts, content_type=content_type, at_once=1)
+    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.headers["Content-Length"] = str(size)
+    return response
 
 
-async def _unhurried(rows: Iterator[AnyStr], joined_by: AnyStr, at_once: int) -> AsyncIterator[AnyStr]:
-    def part() -> AnyStr:
+async def _unhurried(rows: Iterator[bytes], at_once: int) -> AsyncIterator[bytes]:
+    def part() -> bytes:
         try:
-            return joined_by.join(islice(rows, at_once))
+            return b"".join(islice(rows, at_once))
         finally:
             connections.close_all()  # a slow reader must not keep a connection
 
     read = sync_to_async(part, thread_sensitive=False)
-    while text := await read():
-        yield text
+    while found := await read():
+        yield found

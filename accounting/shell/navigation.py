@@ -44,6 +44,11 @@ SECTIONS = (
         "Balances by gaming day, liabilities against meters", frozenset({ACCOUNTING, CONTROLLER, AUDITOR}),
     ),
     Section(
+        "reports", "Reports", "r", "file-download", "reports",
+        "Reports on screen and as files: meters, hand pays, play, books, control",
+        frozenset({ACCOUNTING, CONTROLLER, AUDITOR, MANAGER}),
+    ),
+    Section(
         "audit", "Audit", "u", "shield-check", "audit",
         "Who did what, hash chains, how to verify", frozenset({AUDITOR, CONTROLLER}),
     ),
@@ -68,6 +73,11 @@ SECTIONS = (
 def may_use(section: str, roles: Collection[str]) -> bool:
     """Whether any of these roles uses the section. Raises KeyError for a section that does not exist."""
     return not _BY_CODE[section].roles.isdisjoint(roles)
+
+
+def roles_using(section: str) -> frozenset[str]:
+    """The roles that use a section. Raises KeyError for a section that does not exist."""
+    return _BY_CODE[section].roles
 
 
 def home(roles: Collection[str]) -> Section | None:

@@ -1,6 +1,7 @@
 """Reading slips: one with all that became of it, the register with its gaps, totals and rows for spreadsheets."""
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -212,13 +213,68 @@ def totals(filters: Mapping[str, str]) -> Totals:
     for name, which in IN_STATE.items():
         matching = found.filter(which)
         sums[name] = (matching.count(), int(matching.aggregate(cents=Sum("cents"))["cents"] or 0))
-    standing = TaxForm.objects.filter(slip__in=found.filter(void__isnull=True).values("number")).exclude(
-        Exists(TaxForm.objects.filter(slip=OuterRef("slip"), edition__gt=OuterRef("edition")))
-    )
+    standing = _standing(TaxForm.objects.filter(slip__in=found.filter(void__isnull=True).values("number")))
     return Totals(
         sums[PAID][0] + sums[ISSUED][0], sums[PAID][1] + sums[ISSUED][1], *sums[PAID], *sums[ISSUED],
         *sums[VOID], int(standing.aggregate(cents=Sum("withheld_cents"))["cents"] or 0),
     )  # fmt: skip
+
+
+REGISTERED = ("state", "kind", "method", "table", "link")
+
+
+def issued_between(first: date, last: date, filters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    """The slips of some gaming days in the order of their numbers, each with what is withheld on it, a run at a time.
+
+    Narrowed to a state, kind, method, table or link of `filters`.
+    """
+    narrowed = {name: filters[name] for name in REGISTERED if name in filters}
+    found = _matching(narrowed).filter(gaming_date__range=(first, last)).order_by("number")
+    after = 0
+    while run := list(found.filter(number__gt=after)[:AT_ONCE]):
+        withheld: Counter[int] = Counter()
+        for form in _standing(TaxForm.objects.filter(slip__in=[slip.number for slip in run])):
+            withheld[form.slip_id] += form.withheld_cents
+        for slip in run:
+            shown = row(slip)
+            yield shown | {"withheld_cents": 0 if shown["state"] == VOID else withheld[slip.number]}
+        after = run[-1].number
+
+
+@dataclass(frozen=True, slots=True)
+class FormPaid:
+    """A tax form that counts, one of so many of its slip; whole cents. `known` says whether its payee was taken down."""
+
+    slip_id: int
+    payee: int
+    payees: int
+    paid_on: date
+    terms_from: date
+    paid_cents: int
+    wager_cents: int
+    winnings_cents: int
+    withholding: str
+    withheld_cents: int
+    known: bool
+
+
+def forms_between(first: date, last: date) -> Iterator[FormPaid]:
+    """The tax forms of slips that stand whose payment is dated from one day to another, by slip and payee, a run at a time."""
+    slips = _standing(TaxForm.objects.filter(paid_on__range=(first, last), slip__void__isnull=True))
+    numbers = sorted(set(slips.values_list("slip_id", flat=True)))
+    for place in range(0, len(numbers), AT_ONCE):
+        run = _standing(TaxForm.objects.filter(slip__in=numbers[place : place + AT_ONCE])).order_by("slip", "payee")
+        payees = Counter(form.slip_id for form in run)
+        for form in run:
+            yield FormPaid(
+                form.slip_id, form.payee, payees[form.slip_id], form.paid_on, form.terms_from, form.paid_cents, form.wager_cents,
+                form.winnings_cents, form.withholding, form.withheld_cents, form.particulars > 0,
+            )  # fmt: skip
+
+
+def _standing(forms: QuerySet[TaxForm]) -> QuerySet[TaxForm]:
+    """Of these forms those that count: a slip's latest edition."""
+    return forms.exclude(Exists(TaxForm.objects.filter(slip=OuterRef("slip"), edition__gt=OuterRef("edition"))))
 
 
 def missing_numbers() -> tuple[list[tuple[str, str]], int]:

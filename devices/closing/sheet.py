@@ -1,14 +1,11 @@
 """The daily meter reading and reconciliation, level by level (REQUIREMENTS §8.1, R85-R89, R94, R102)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, Final
-
-from django.db import connection, transaction
 
 from accounting import reconciliation
 from accounting.queries import recorded_from, stream_ids
@@ -17,6 +14,7 @@ from accounting.rules.acts import ActRefused, escaped
 from accounting.services import closed_days, readings
 from accounting.services.closed_days import streams_now
 from accounting.services.readings import Shown, Typed
+from accounting.statements import of_one_moment
 from devices.closing.checklist import span
 from jackpot.queries import links_with_terms
 from jackpot.services import meters
@@ -34,12 +32,7 @@ COLUMNS: Final = (
 """Movements of the display as the sheet adds them up: what a reason is shown under is `OF_REASON`."""
 ALWAYS: Final = 3
 """So many of them are there on a day without any, too."""
-OF_REASON: Final[Mapping[str, str]] = {
-    "contribution": "contribution", "award": "award", "seed": "seed", "top_up": "seed", "overflow": "overflow",
-    "correction": "adjusted", "boost": "adjusted", "malfunction": "adjusted", "over_limit": "adjusted",
-    "regulator_order": "adjusted", "reserve_release": "adjusted", "revenue_booked": "adjusted", "revenue": "adjusted",
-    "transfer": "transfer", "void": "reversed", "rejection": "reversed", "payment": "reversed",
-}  # fmt: skip
+OF_REASON: Final[Mapping[str, str]] = reconciliation.OF_REASON | {"payment": "reversed", "unclaimed": "adjusted"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +46,7 @@ class Line:
     reserve_ppm: int
     prior: Taken | None
     opening_cents: int
+    through: int
     moved: tuple[Moved, ...]
     expected_cents: int
     reserve_cents: int
@@ -82,18 +76,6 @@ class Line:
         return percent(Fraction(self.reading.variance_cents, self.reading.expected_cents))
 
 
-@contextmanager
-def of_one_moment() -> Iterator[None]:
-    """What is read inside is of one moment, however much is settled meanwhile; inside a transaction it is of that."""
-    if connection.in_atomic_block:
-        yield
-        return
-    with transaction.atomic():
-        with connection.cursor() as cursor:
-            cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-        yield
-
-
 def lines(day: date, *, at: datetime) -> list[Line]:
     """Every level of the house on a gaming day: up to its reading where there is one, else as it stands."""
     with of_one_moment():
@@ -121,7 +103,7 @@ def _lines(day: date, at: datetime) -> list[Line]:
         found.append(
             Line(
                 level=name, link=link, stream_id=stream_id, rate_ppm=level["rate_ppm"], reserve_ppm=level["reserve_ppm"],
-                prior=before, opening_cents=opening, moved=moved, expected_cents=opening + net(moved),
+                prior=before, opening_cents=opening, through=through, moved=moved, expected_cents=opening + net(moved),
                 reserve_cents=balance["reserve"] - net(since, "reserve"),
                 overflow_cents=balance["overflow"] - net(since, "overflow"),
                 reading=reading,

@@ -42,6 +42,7 @@ INSTALLED_APPS = [
     "accounting",
     "accounting.office",
     "accounting.people",
+    "accounting.reporting",
     "accounting.slips",
     "accounting.guides",
     "accounting.keeping",

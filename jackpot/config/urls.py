@@ -15,6 +15,7 @@ APPS = (
     "accounting",
     "accounting.office",
     "accounting.people",
+    "accounting.reporting",
     "accounting.slips",
     "accounting.guides",
     "accounting.keeping",

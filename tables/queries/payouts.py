@@ -192,6 +192,18 @@ def place_of(payout_id: str) -> tuple[int, int, int] | None:
     return (found[0][0], found[0][1], found[0][2]) if found else None
 
 
+LEVEL_OF_A_SEAT = """
+    SELECT stream_id, sequence, line FROM tables_payout
+    WHERE stream_id = %s AND sequence = %s AND seat = %s AND kind = 'level'
+"""
+
+
+def place_of_level(stream_id: int, sequence: int, seat: int) -> tuple[int, int, int] | None:
+    """Where the share of a level that a seat won in a round stands among the payouts; None where it came to nothing."""
+    found = execute(LEVEL_OF_A_SEAT, [stream_id, sequence, seat])
+    return None if not found else (found[0][0], found[0][1], found[0][2])
+
+
 def payout_id(stream: str, sequence: int, line: int) -> str:
     """The id of a payout: where it stands on its stream."""
     return f"{stream}-{sequence}-{line}"

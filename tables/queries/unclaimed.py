@@ -9,7 +9,7 @@ from accounting.queries import the_property
 from accounting.rules.unclaimed import terms_in
 from accounting.statements import execute
 from jackpot.hit_queries import awards_to_hand_over
-from jackpot.rules.hits import UNCLAIMED
+from jackpot.rules.hits import DETECTED, UNCLAIMED, VERIFIED
 from tables.rules.precedents import envy_lines
 
 # By the index of what is owed: envy is as rare as hits.
@@ -28,6 +28,10 @@ ENVY = """
 """
 
 
+NOT_AGREED = (DETECTED, VERIFIED)
+"""The states of a hit that is not approved."""
+
+
 @dataclass(frozen=True, slots=True)
 class Owed:
     """An award or envy that is owed, in whole cents: won on a gaming day, and from when it is unclaimed and the state's."""
@@ -39,6 +43,11 @@ class Owed:
     won_on: date
     unclaimed_from: date
     state_from: date
+
+    @property
+    def may_be_handed_over(self) -> bool:
+        """Whether people have agreed to it: a hit that is not approved yet has to wait."""
+        return self.state not in NOT_AGREED
 
     @property
     def is_unclaimed(self) -> bool:
@@ -54,15 +63,18 @@ class Owed:
 
 def owed() -> list[Owed]:
     """Everything that may be handed over, what was won first coming first."""
-    terms = terms_in(the_property().jurisdiction)
-    found = []
-
-    def add(what: str, name: str, cents: int, state: str, won_on: date) -> None:
-        found.append(Owed(what, name, cents, state, won_on, terms.unclaimed_from(won_on), terms.state_from(won_on)))
-
-    for hit, cents, state, won_on in awards_to_hand_over():
-        add("hit", hit, cents, state, won_on)
+    found = [("hit", *award) for award in awards_to_hand_over()]
     for line, cents, waits, won_on, settlement in execute(ENVY):
         names = {place: name for name, place in envy_lines(msgspec.json.decode(settlement)).items()}
-        add("payout", names[line], cents, UNCLAIMED if waits else "owed", won_on)
-    return sorted(found, key=lambda each: each.won_on)
+        found.append(("payout", names[line], cents, UNCLAIMED if waits else "owed", won_on))
+    return sorted(map(_with_terms, found), key=lambda each: each.won_on)
+
+
+def waiting() -> list[Owed]:
+    """Awards that nobody has agreed to yet: they are owed, and may not be handed over."""
+    return [_with_terms(("hit", *award)) for award in awards_to_hand_over(NOT_AGREED)]
+
+
+def _with_terms(found: tuple[str, str, int, str, date]) -> Owed:
+    terms, won_on = terms_in(the_property().jurisdiction), found[-1]
+    return Owed(*found, terms.unclaimed_from(won_on), terms.state_from(won_on))

@@ -32,6 +32,7 @@ FILLED = {
     "name": "auditor",
     "proposal_id": "1",
     "foresight_id": "1",
+    "report": "trial-balance",
 }
 
 
@@ -114,6 +115,8 @@ OF_THE_BOOKS = {
     "/api/v1/days/2026-11-27": "how the books are closed",
     "/api/v1/days/2026-11-27/readings": "how the books are closed",
     "/api/v1/days/heads": "how the books are closed",
+    "/api/v1/reports": "what the house earns, and who did what",
+    "/api/v1/reports/trial-balance": "what the house earns, and who did what",
     "/api/v1/slips": "who was paid",
     "/api/v1/slips/auditor": "who was paid",
 }

@@ -123,6 +123,12 @@ def _jobs(now: datetime) -> None:
     """Done, broken off and under way."""
     began = now - timedelta(minutes=5)
     counts = {"events": 1_000, "transfers": 12_345}
+    asked = {"report": "slips", "form": "csv", "by": "a-auditor", "at": now.isoformat(), "given": {}}
+    made = Job.objects.create(
+        kind="report", by="a-auditor", asked=asked, asked_at=began, started_at=began, finished_at=now, state="done", ok=True,
+        detail="Slips register, 0 rows as CSV", result={"ok": True, "summary": "Slips register"},
+    )  # fmt: skip
+    results.keep(made.pk, "slips.csv", "text/csv", iter([b"made"]))
     for state, more in {
         "done": {"finished_at": now, "result": {"ok": True, "summary": "no difference", "counts": counts}},
         "failed": {"finished_at": now, "detail": "the database went away"},

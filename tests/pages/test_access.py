@@ -46,6 +46,10 @@ PAGES: dict[str, set[str | None]] = {
     "/accounting/export/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/unclaimed/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/events/ms-mg01/1/": {ACCOUNTING, CONTROLLER, AUDITOR},
+    "/reports/": {ACCOUNTING, CONTROLLER, AUDITOR, MANAGER},
+    "/reports/progressive/": {ACCOUNTING, CONTROLLER, AUDITOR, MANAGER},
+    "/reports/ledger/?from=2026-11-01": {ACCOUNTING, CONTROLLER, AUDITOR},
+    "/reports/access/": {CONTROLLER, AUDITOR},
     "/payouts/total": HOUSE,
     "/slips/": HOUSE - {ADMINISTRATOR},
     "/jackpots/hits": HOUSE,
@@ -168,9 +172,9 @@ def test_the_navigation_marks_what_a_role_cannot_use(signed_in: SignedIn) -> Non
     page = signed_in(SUPERVISOR).get("/").content.decode()
     navigation = page[page.index('<nav class="side"') : page.index("</nav>")]
     assert f'href="{reverse("devices")}"' in navigation
-    for closed in ("accounting", "audit", "people", "set-up"):
+    for closed in ("accounting", "reports", "audit", "people", "set-up"):
         assert f'href="{reverse(closed)}"' not in navigation, closed
-    assert navigation.count("Not open to your role") == 4
+    assert navigation.count("Not open to your role") == 5
 
 
 def test_a_wrong_password_says_so_and_ten_of_them_lock_the_name(house: House) -> None:

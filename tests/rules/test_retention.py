@@ -22,7 +22,9 @@ def test_what_a_rule_names_is_kept_that_long() -> None:
     assert named["evidence"] == (0, 7)  # WAC 230-15-405(6)
     assert (named["job_results"], named["sign_ins"]) == ((0, 90), (1, 0))
     assert all(one.ends in ENDS for one in kinds().values())
-    assert {code for code, one in kinds().items() if one.ends in (REMOVED, EMPTIED)} == {"job_results", "sign_ins"}
+    assert {code for code, one in kinds().items() if one.ends in (REMOVED, EMPTIED)} == {
+        "job_files", "job_results", "sign_ins",
+    }  # fmt: skip
     assert all(bool(one.guard) == (one.ends in (REMOVED, EMPTIED)) for one in kinds().values())
     assert all(bool(one.editions) == (one.ends != DONE) for one in kinds().values())
     assert all(edition.source for one in kinds().values() for edition in one.editions)

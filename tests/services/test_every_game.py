@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,8 @@ import pytest
 from django.core.management import call_command
 from pytest_django import DjangoDbBlocker
 
+from tables.odds import of_edition
+from tables.queries import statistics
 from tables.rules import door, floor
 from tables.rules.games import GAMES, Games, game_of
 from tables.rules.message import RoundMessage
@@ -19,7 +23,7 @@ from tables.rules.settle import settle
 from tables.services import floors
 from tests.services import auditor
 from tests.services.fixtures import Databases
-from tests.services.house import DEALT_AT, OPENED, House, rows, verify
+from tests.services.house import DEALT, DEALT_AT, OPENED, House, rows, verify
 
 ACCEPTANCE = Path(__file__).parents[1] / "acceptance"
 # Games of the acceptance floor have tables there, and but for Boston 5 cases; the others are played with these.
@@ -175,3 +179,39 @@ def test_payouts_name_the_wager_and_the_hand(casino: Casino) -> None:
     }
     # Half of a stake that comes back is no winning.
     assert not [row for row in found if row[1] == "red"]
+
+
+def test_statistics_know_every_wager_and_the_odds_of_those_that_were_counted(casino: Casino) -> None:
+    handle: Counter[str] = Counter()
+    paid: Counter[str] = Counter()
+    lines = Counter[str]()
+    for settled in casino.settlements:
+        for seat in settled["seats"] if settled["outcome"] == "settled" else ():
+            for line in seat["lines"]:
+                if line["result"] != "void":
+                    handle[settled["table"]] += line["stake_cents"]
+                    paid[settled["table"]] += line["paid_cents"]
+                    lines[settled["table"]] += 1
+            paid[settled["table"]] += sum(envy["paid_cents"] for envy in seat["envy"])
+    found = statistics.over(OPENED.date(), DEALT.date())
+    by_table: Counter[str] = Counter()
+    returned: Counter[str] = Counter()
+    for each in found.wagers:
+        by_table[each.table] += each.handle_cents
+        returned[each.table] += each.paid_cents
+    assert by_table == handle
+    assert returned == paid
+    assert found.voided == 0
+    known = {(each.table, each.wager): each for each in found.wagers}
+    dice, cards = known["CR-1", "pass, come"], known["MB-1", "banker"]
+    assert dice.theory.win == Fraction(7, 495) * 500
+    assert dice.theory.variance == Fraction(244_976, 245_025) * 500**2
+    (edge,) = (each.edge for each in of_edition("mb-base").wagers if each.case == {"decks": 8, "bet": "banker"})
+    assert edge is not None
+    assert cards.theory.win == edge * 500
+    assert known["RO-1", "straight"].theory.win == Fraction(500, 19)
+    assert known["BS-1", "joker"].wagers == known["BS-1", "flag"].wagers == 1
+    assert known["BJ-1", "insurance"].theory.win is not None
+    assert known["BJ-1", "wager"].theory.win is None, "its edge is the house's own drawing rules'"
+    assert known["PG-1", "base"].theory.win is None, "nobody counted it"
+    assert known["B5-1", "base"].wagers < lines["B5-1"], "raises are within the first wager"

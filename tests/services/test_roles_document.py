@@ -7,6 +7,7 @@ from pathlib import Path
 from accounting.office import registry
 from accounting.office.management.commands import roles
 from accounting.office.rules.person import Person
+from accounting.reporting.registry import reports
 from accounting.rules.roles import ROLES
 
 ROOT = Path(__file__).parents[2]
@@ -30,6 +31,12 @@ def test_every_act_and_every_role_is_in_it() -> None:
             person = Person("somebody", frozenset({role}), "")
             assert ("asks" in cell) == (not act.proposes.isdisjoint(person.roles))
             assert ("agrees" in cell) == any(tier.role == role and tier.count for tier in act.approves)
+
+
+def test_every_report_is_in_it() -> None:
+    for code, report in reports().items():
+        seen = dict(zip(ROLES, cells(f"`{code}`"), strict=True))
+        assert {role for role, cell in seen.items() if cell == "sees"} == report.roles
 
 
 def test_an_adjustment_needs_a_manager_from_ten_thousand_dollars() -> None:

@@ -1,12 +1,16 @@
 """What other pages show of the office: the acts that may be proposed about something, what waits about it, long work."""
 
+from datetime import datetime
 from typing import Any
 
 from django import template
+from django.urls import reverse
 from django.utils import timezone
 
 from accounting.office import queries, registry
 from accounting.office.callers import person_of
+from accounting.office.models import Job
+from accounting.office.work import JobKind
 
 register = template.Library()
 
@@ -52,8 +56,11 @@ def long_work(context: dict[str, Any], only: str = "") -> dict[str, Any]:
         "request": context["request"],
         "startable": [kind for kind in mine if not kind.address and not kind.started_on],
         "elsewhere": [kind for kind in mine if kind.started_on and kind.name != only],
-        "jobs": [
-            (job, kinds[job.kind].title if job.kind in kinds else job.kind, queries.standing(job, at))
-            for job in queries.jobs(only)
-        ],
+        "jobs": [_job(job, kinds.get(job.kind), at) for job in queries.jobs(only)],
     }
+
+
+def _job(job: Job, kind: JobKind | None, at: datetime) -> tuple[Job, str, str, str]:
+    """A job with its title, where it stands, and the page that shows it."""
+    address = reverse((kind and kind.address) or "job", args=[job.pk])
+    return job, kind.title if kind else job.kind, queries.standing(job, at), address

@@ -1,18 +1,12 @@
-"""Documents as they are filed: a template of typst and data in, a PDF out. The same data gives the same bytes.
+"""Slips as they are filed: what a page says, in words, and the page."""
 
-No clock and no fonts of the machine: what a document says of time stands in its data, and the fonts are those that come
-with the package.
-"""
-
-import json
 from collections.abc import Mapping
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal
 from zoneinfo import ZoneInfo
 
-import typst
+from accounting import typesetting
 
 FOLDER: Final = Path(__file__).parent
 CARDS: Final = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
@@ -102,17 +96,8 @@ def slip_data(slip: Mapping[str, Any], *, copy: int, by: str, at: datetime) -> d
 
 
 def compiled(template: str, data: Mapping[str, Any], form: Literal["pdf", "png"] = "pdf") -> bytes:
-    """A template with its data as PDF, or its first page as a picture. The data is handed over as JSON."""
-    made: Any = _compiler().compile(
-        input=str(FOLDER / template), format=form, sys_inputs={"data": json.dumps(data, sort_keys=True)},
-        **({"ppi": 110.0} if form == "png" else {}),
-    )  # fmt: skip
-    return bytes(made[0] if isinstance(made, list) else made)
-
-
-@cache
-def _compiler() -> Any:
-    return typst.Compiler(root=str(FOLDER), ignore_system_fonts=True)
+    """One of these templates with its data as PDF, or its first page as a picture."""
+    return typesetting.compiled(FOLDER / template, data, form)
 
 
 def money(cents: int) -> str:

@@ -9,14 +9,15 @@ from django.core.management.base import BaseCommand
 from accounting.office import registry
 from accounting.office.acts import Act
 from accounting.office.rules.dollars import typed
+from accounting.reporting.registry import reports
 from accounting.rules.roles import BOOKS, GAMING, ROLES
 from accounting.shell.navigation import SECTIONS
 
 PAGE = Path("docs") / "roles.md"
 BEFORE = """# Who may do what
 
-Written by `python3 manage.py roles` from what the apps declare (`acts`, `accounting/shell/navigation.py`); a test fails
-when it is stale. Who must agree from which amount is what a house begins with: it is data afterwards.
+Written by `python3 manage.py roles` from what the apps declare (`acts`, `reports`, `accounting/shell/navigation.py`); a test
+fails when it is stale. Who must agree from which amount is what a house begins with: it is data afterwards.
 
 Nobody holds a gaming role ({gaming}) together with one of the books ({books}); an auditor holds no other role, and security
 none that decides money.
@@ -47,7 +48,22 @@ def document() -> str:
     acts = [[f"`{act.name}`<br>{act.title}", *(_may(act, role) for role in ROLES)] for act in registry.acts().values()]
     pages = [[f"{one.name}<br>{one.purpose}", *("sees" * (role in one.roles) for role in ROLES)] for one in SECTIONS]
     before = BEFORE.format(gaming=_listed(GAMING), books=_listed(BOOKS))
-    return "\n".join([before, *_table("Act", acts), "", "## Pages", "", *_table("Page", pages), ""])
+    made = [
+        [f"`{one.code}`<br>{one.title}", *("sees" * (role in one.roles) for role in ROLES)]
+        for one in reports().values()
+    ]
+    parts = [
+        *_table("Act", acts),
+        "",
+        "## Pages",
+        "",
+        *_table("Page", pages),
+        "",
+        "## Reports",
+        "",
+        *_table("Report", made),
+    ]
+    return "\n".join([before, *parts, ""])
 
 
 def _may(act: Act, role: str) -> str:

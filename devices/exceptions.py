@@ -1,0 +1,124 @@
+"""What went otherwise than it should, by kind (REQUIREMENTS §8.6, R92): for the report of exceptions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import date, datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from accounting import reconciliation
+from accounting.book_queries import first_of, last_of
+from accounting.queries import began_on, documented_between, streams
+from accounting.rules.events import CONTACT
+from accounting.slips import queries as slips
+from devices.models import SignificantEvent
+from tables.queries import exceptions as rounds
+
+HELD: Final = "round held"
+LATE: Final = "round booked late"
+SIGNIFICANT: Final = "significant event"
+OVERRIDE: Final = "slip with override"
+UNCHECKED: Final = "slip not all checked"
+VOID_SLIP: Final = "slip void"
+BY_HAND: Final = "meter read by hand"
+VARIANCE: Final = "meter off its movements"
+OF_ACTS: Final = {
+    "round.release": "round released", "round.correct": "round corrected", "round.void": "round voided",
+    "lock.void": "lock voided",
+    "hit.reject": "hit rejected", CONTACT: "device silent or back",
+}  # fmt: skip
+KINDS: Final = (HELD, *OF_ACTS.values(), LATE, OVERRIDE, UNCHECKED, VOID_SLIP, BY_HAND, VARIANCE, SIGNIFICANT)
+AT_ONCE: Final = 1_000
+
+
+class Exceptional(NamedTuple):
+    """Something that went otherwise: when, what kind, what it is about, who did it, and what is said of it."""
+
+    at: datetime
+    kind: str
+    about: str
+    who: str | None
+    detail: str
+    cents: int | None
+
+
+def between(first: date, last: date, *, only: str | None = None) -> Iterator[Exceptional]:
+    """Everything from one gaming day to another, kind by kind, each in its order."""
+    begins, end = began_on(first), began_on(last + timedelta(days=1))
+    for kind in KINDS:
+        if only is not None and kind != only:
+            continue
+        yield from _of(kind, first, last, begins, end)
+
+
+def _of(kind: str, first: date, last: date, begins: datetime, end: datetime) -> Iterator[Exceptional]:
+    if kind == HELD:
+        for name, reasons, at, waits in rounds.held_between(begins, end):
+            yield Exceptional(at, kind, name, None, f"{', '.join(reasons)}{'; still waits' if waits else ''}", None)
+    elif kind == LATE:
+        for name, at, own, booked in rounds.booked_late(first, last):
+            yield Exceptional(at, kind, name, None, f"of gaming day {own}, booked on {booked}", None)
+    elif kind in (OVERRIDE, UNCHECKED, VOID_SLIP):
+        yield from _slips(kind, first, last)
+    elif kind in (BY_HAND, VARIANCE):
+        yield from _readings(kind, first, last)
+    elif kind == SIGNIFICANT:
+        yield from _significant(begins, end)
+    else:
+        yield from _acts(kind, first, last)
+
+
+def _acts(kind: str, first: date, last: date) -> Iterator[Exceptional]:
+    names = [name for name, called in OF_ACTS.items() if called == kind]
+    for stream_id, _, _ in streams():
+        found = documented_between(stream_id, names, first_of(first, stream_id), last_of(last, stream_id), first, last)
+        for at, subject, cause, result in found:
+            asked = json.loads(cause)
+            yield Exceptional(at, kind, subject, asked.get("by"), _said(asked, result), None)
+
+
+def _said(asked: dict[str, Any], result: bytes) -> str:
+    changes = json.loads(result).get("changes", ())
+    heard = [("heard of again" if change["heard"] else "silent") for change in changes if "heard" in change]
+    agreed = f"agreed {', '.join(asked['approved_by'])}" if asked.get("approved_by") else ""
+    return "; ".join(filter(None, [*heard, asked.get("reason") or "", agreed]))
+
+
+def _slips(kind: str, first: date, last: date) -> Iterator[Exceptional]:
+    for slip in slips.issued_between(first, last, {}):
+        if kind == OVERRIDE and slip["override"]:
+            yield Exceptional(
+                slip["issued_at"], kind, slip["slip"], slip["prepared_by"], slip["override"], slip["cents"]
+            )
+        elif kind == UNCHECKED and not slip["complete"] and not slip["override"]:
+            yield Exceptional(
+                slip["issued_at"], kind, slip["slip"], slip["prepared_by"], slip["subject"], slip["cents"]
+            )
+        elif kind == VOID_SLIP and slip["void_at"] is not None:
+            said = f"{slip['void_reason']}; agreed {slip['void_agreed_by']}"
+            yield Exceptional(slip["void_at"], kind, slip["slip"], slip["void_by"], said, slip["cents"])
+
+
+def _readings(kind: str, first: date, last: date) -> Iterator[Exceptional]:
+    for reading in reconciliation.latest_between(first, last):
+        said = [reading.note, *(note.text for note in reading.explanations)]
+        if kind == BY_HAND and reading.method == "hand":
+            cents = reading.display_cents
+        elif kind == VARIANCE and reading.variance_cents:
+            cents = reading.variance_cents
+            said.append(f"signed off by {reading.signed.by}" if reading.signed else "not signed off")
+        else:
+            continue
+        yield Exceptional(reading.read_at, kind, reading.level, reading.by, "; ".join(filter(None, said)), cents)
+
+
+def _significant(begins: datetime, end: datetime) -> Iterator[Exceptional]:
+    found = SignificantEvent.objects.filter(recorded_at__gte=begins, recorded_at__lt=end).order_by("id")
+    after = 0
+    while run := list(found.filter(id__gt=after)[:AT_ONCE]):
+        for one in run:
+            said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in one.detail.items())
+            words = f"{one.code.replace('_', ' ')}{': ' if said else ''}{said}"
+            yield Exceptional(one.recorded_at, SIGNIFICANT, one.table or one.device, one.device or None, words, None)
+        after = run[-1].pk

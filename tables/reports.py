@@ -1,0 +1,153 @@
+"""Reports of play: statistics of every wager against its odds; and what players won and nobody handed over yet."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Final
+
+from accounting.queries import gaming_day, trial_balance
+from accounting.reporting.shape import (
+    DAY,
+    DECIMAL,
+    HAND_PAYS,
+    MONEY,
+    PERCENT,
+    PLAY,
+    WHOLE,
+    Asked,
+    Column,
+    Foot,
+    Parameter,
+    Report,
+    Row,
+)
+from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
+from tables.odds.theory import deviations, standard_deviation
+from tables.queries import statistics
+from tables.queries.projection import table_codes
+from tables.queries.statistics import Wagered
+from tables.queries.unclaimed import owed, waiting
+
+KEEPERS: Final = frozenset({ACCOUNTING, CONTROLLER, AUDITOR})
+
+
+def _statistics(asked: Asked) -> Iterator[Row]:
+    for each in statistics.over(asked.first, asked.last, table=asked.get("table")).wagers:
+        yield each.table, each.game, each.wager, each.edition, each.wagers or None, *_figures(each)
+
+
+def _figures(each: Wagered) -> Row:
+    handle, paid, hold = each.handle_cents, each.paid_cents, each.hold_cents
+    win, variance = each.theory
+    return (
+        handle, paid, hold, Fraction(hold, handle) if handle else None,
+        None if win is None else round(win), Fraction(win, handle) if win is not None and handle else None,
+        None if win is None else hold - round(win),
+        None if not variance else standard_deviation(variance),
+        None if win is None or variance is None else deviations(hold - win, variance),
+    )  # fmt: skip
+
+
+def _left_out(asked: Asked) -> list[str]:
+    return [
+        "Theoretical win is edge × first stake, raises within it; of the progressive it goes with the meters at which each"
+        " wager was made. Under best play: whoever plays otherwise loses more. Cover All is taken without a dealer's hand."
+        " Rounds that people voided, then or later, are left out."
+    ]
+
+
+STATISTICS: Final = Report(
+    code="statistics",
+    title="Statistics per table and wager",
+    purpose="Handle, paid and hold of every wager against what its odds say, in dollars and in standard deviations",
+    group=PLAY,
+    roles=KEEPERS | {MANAGER},
+    parameters=(Parameter(name="table", title="Table", options=table_codes),),
+    columns=(
+        Column(name="table", title="Table"),
+        Column(name="game", title="Game", only_in_files=True),
+        Column(name="wager", title="Wager"),
+        Column(name="edition", title="Paytable, link"),
+        Column(name="wagers", title="Wagers", kind=WHOLE, sums=True),
+        Column(name="handle", title="Handle", kind=MONEY, sums=True),
+        Column(name="paid", title="Paid", kind=MONEY, sums=True),
+        Column(name="hold", title="Hold", kind=MONEY, sums=True),
+        Column(name="hold_share", title="Hold %", kind=PERCENT, ratio=("hold", "handle")),
+        Column(name="theory", title="Theoretical", kind=MONEY, sums=True),
+        Column(name="theory_share", title="Theor. %", kind=PERCENT),
+        Column(name="difference", title="Difference", kind=MONEY, sums=True),
+        Column(name="deviation", title="One std. deviation", kind=MONEY),
+        Column(name="deviations", title="Std. deviations", kind=DECIMAL),
+    ),
+    rows=_statistics,
+    feet=(
+        Foot(said="handle is paid and held", left=("paid", "hold"), right=("handle",)),
+        Foot(said="hold is theoretical and its difference", left=("theory", "difference"), right=("hold",)),
+    ),
+    remarks=_left_out,
+)
+
+
+# ── owed and unclaimed ──────────────────────────────────────────────────────────────────────────────────────────
+DUE: Final = {
+    "hit.unclaimed": "book as unclaimed", "payout.unclaimed": "book as unclaimed", "hit.remit": "remit to the state",
+    "payout.remit": "remit to the state",
+}  # fmt: skip
+
+
+def _owed(asked: Asked) -> Iterator[Row]:
+    today = gaming_day(asked.at)[0]
+    state = asked.get("state")
+    for each in sorted([*owed(), *waiting()], key=lambda each: each.won_on):
+        if state is None or each.state == state:
+            yield (
+                "jackpot" if each.what == "hit" else "envy", each.name, each.state, each.won_on,
+                0 if each.is_unclaimed else each.cents, each.cents if each.is_unclaimed else 0, each.unclaimed_from,
+                each.state_from, DUE.get(each.due(today) or "") if each.may_be_handed_over else "verify and approve",
+            )  # fmt: skip
+
+
+def _against_the_ledger(asked: Asked) -> list[str]:
+    """What the register comes to beside what the ledger owes."""
+    balances = {each.code: -each.after_cents for each in trial_balance(gaming_day(asked.at)[0])}
+    listed = [*owed(), *waiting()]
+    said = []
+    for code, is_unclaimed in (("awards_payable", False), ("unclaimed", True)):
+        register = sum(each.cents for each in listed if each.is_unclaimed is is_unclaimed)
+        ledger = balances.get(code, 0)
+        words = (
+            "agrees with the register"
+            if register == ledger
+            else f"DIFFERS from the register by {ledger - register} cents"
+        )
+        said.append(f"Ledger, {code.replace('_', ' ')}: ${ledger // 100:,}.{ledger % 100:02d}, {words}.")
+    return said
+
+
+UNCLAIMED: Final = Report(
+    code="unclaimed",
+    title="Unclaimed register",
+    purpose="What players won and nobody handed over: from when it is unclaimed, and when it is the state's",
+    group=HAND_PAYS,
+    roles=KEEPERS,
+    period="now",
+    parameters=(
+        Parameter(
+            name="state", title="State", options=lambda: ("detected", "verified", "approved", "owed", "unclaimed")
+        ),
+    ),
+    columns=(
+        Column(name="what", title="What"),
+        Column(name="name", title="Hit, payout"),
+        Column(name="state", title="State"),
+        Column(name="won_on", title="Won on", kind=DAY),
+        Column(name="payable", title="Payable", kind=MONEY, sums=True),
+        Column(name="unclaimed", title="Unclaimed", kind=MONEY, sums=True),
+        Column(name="unclaimed_from", title="Unclaimed from", kind=DAY),
+        Column(name="state_from", title="Expires, the state's from", kind=DAY),
+        Column(name="due", title="Due now"),
+    ),
+    rows=_owed,
+    remarks=_against_the_ledger,
+)
+
+REPORTS: Final = (STATISTICS, UNCLAIMED)
