@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from itertools import accumulate
 from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -297,6 +298,24 @@ def sums_between(first: date, last: date) -> Iterator[DaySum]:
         totals = sums.annotate(debits=Sum("debit_cents"), credits=Sum("credit_cents")).order_by()
         rows = [DaySum(day, code, int(debits), int(credits)) for code, debits, credits in totals]
         yield from sorted(rows, key=lambda row: order(chart[row.account].kind, chart[row.account].owner))
+
+
+def balances_by_day(kind: str, first: date, last: date) -> dict[str, list[tuple[date, int]]]:
+    """What stood on the credit side of every account of a kind at the end of each gaming day, by the account's owner.
+
+    Each account begins with the day before the first, and has every day after it, moved or not.
+    """
+    before = first - timedelta(days=1)
+    moved: dict[str, dict[date, int]] = {}
+    rows = Total.objects.filter(account__kind=kind, gaming_date__lte=last).annotate(day=Greatest("gaming_date", before))
+    sums = rows.values_list("account__owner", "day").annotate(cents=Sum("credit_cents") - Sum("debit_cents")).order_by()
+    for owner, day, cents in sums:
+        moved.setdefault(owner, {})[day] = int(cents)
+    days = [before + timedelta(days=number) for number in range((last - before).days + 1)]
+    return {
+        owner: list(zip(days, accumulate(of_day.get(day, 0) for day in days), strict=True))
+        for owner, of_day in sorted(moved.items())
+    }
 
 
 def accounts() -> list[Account]:

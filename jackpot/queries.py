@@ -476,6 +476,17 @@ def level_owners() -> list[str]:
     return [f"{link}/{level}" for link, level in Level.objects.order_by("id").values_list("link__code", "code")]
 
 
+def links_of_levels() -> dict[str, str]:
+    """The link of every level, by the level as its accounts name it."""
+    found = Level.objects.order_by("link__code", "id").values_list("link__code", "code")
+    return {f"{link}/{level}": link for link, level in found}
+
+
+def levels_by_id() -> dict[int, tuple[str, str]]:
+    """Every level by its id: its link's code and its own."""
+    return {level: (link, code) for level, link, code in Level.objects.values_list("id", "link__code", "code")}
+
+
 # A hit takes each step once, so a step whose act is there was compared with that; a void rejects the hits of its round.
 STRAY_STEP = """
     SELECT link.code, hit.number, step.state FROM jackpot_hitstep step

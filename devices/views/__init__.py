@@ -3,7 +3,7 @@
 from django.urls import path
 
 from accounting import addresses  # noqa: F401  # registers `anything`
-from devices.views import days, floor, foresight, gateways, held, hits, meters, packs, rounds
+from devices.views import dashboard, days, floor, foresight, gateways, held, hits, meters, packs, rounds
 
 urlpatterns = [
     path("", floor.floor, name="floor"),
@@ -22,5 +22,6 @@ urlpatterns = [
     path("foreseen/<int:job_id>/cancel", foresight.cancel, name="foreseen-cancel"),
     *days.urlpatterns,
     *packs.urlpatterns,
+    path("accounting/dashboard/", dashboard.dashboard, name="dashboard"),
     path("devices/", gateways.devices, name="devices"),
 ]

@@ -5,7 +5,7 @@ import binascii
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -164,6 +164,30 @@ def total(filters: Mapping[str, str], *, seconds: float) -> Total | None:
             return None
         raise
     return found
+
+
+class Won(NamedTuple):
+    """The hits of a level on a gaming day as the ledger booked them: how many, and what they came to in whole cents."""
+
+    day: date
+    level_id: int
+    hits: int
+    cents: int
+
+
+# By the index of what levels owe: each share of a level is a hit.
+WON = """
+    SELECT payout.gaming_date, payout.level_id, count(*), sum(payout.cents)::bigint FROM tables_payout payout
+    WHERE payout.kind = 'level' AND payout.kind IN ('level', 'envy') AND {booked_from} AND {booked_to}
+    GROUP BY payout.gaming_date, payout.level_id ORDER BY payout.gaming_date, payout.level_id
+"""
+
+
+def won_by_day(first: date, last: date) -> list[Won]:
+    """The hits of every level on every gaming day from one to another; those that were rejected later are among them."""
+    given = Parameters({"from": first.isoformat(), "to": last.isoformat()})
+    (booked_from, since), (booked_to, until) = _from(given, "from"), _to(given, "to")
+    return [Won(*row) for row in execute(WON.format(booked_from=booked_from, booked_to=booked_to), [*since, *until])]
 
 
 def by_id(payout_id: str) -> dict[str, Any] | None:

@@ -44,6 +44,7 @@ PAGES: dict[str, set[str | None]] = {
     "/accounting/chart/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/postings/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/export/": {ACCOUNTING, CONTROLLER, AUDITOR},
+    "/accounting/dashboard/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/unclaimed/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/accounting/events/ms-mg01/1/": {ACCOUNTING, CONTROLLER, AUDITOR},
     "/reports/": {ACCOUNTING, CONTROLLER, AUDITOR, MANAGER},
