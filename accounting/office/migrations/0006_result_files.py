@@ -44,8 +44,11 @@ BEGIN
 END $$;
 CREATE TRIGGER a_part_goes_with_its_file BEFORE DELETE ON office_resultpart
     FOR EACH ROW EXECUTE FUNCTION refuse_to_remove_a_part();
+CREATE TRIGGER a_file_is_not_truncated BEFORE TRUNCATE ON office_resultfile
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a_file_is_not_truncated');
 """
 UNDO = """
+DROP TRIGGER a_file_is_not_truncated ON office_resultfile;
 DROP FUNCTION a_file_has_all_its_parts, refuse_to_remove_a_file_early, refuse_to_remove_a_part CASCADE;
 """
 

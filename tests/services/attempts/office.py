@@ -418,3 +418,8 @@ def _file_removed_early(house: House) -> object:
 def _part_removed_from_a_file(house: House) -> object:
     new_file()
     return office.ResultPart.objects.all().delete()
+
+
+@against("a_file_is_not_truncated")
+def _files_truncated(house: House) -> object:
+    return run("TRUNCATE office_resultfile")
