@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from zoneinfo import ZoneInfo
 
 from django.db.models import Count, Max, Min, Sum
+from django.db.models.functions import Greatest
 
 from accounting.models import Account, Event, Stream, Total, Transfer
 from accounting.queries import Balance, closed_at, event_shown, house_days, recorded_from, the_property
