@@ -26,7 +26,7 @@ def pages(api: Api, limit: int, **filters: Any) -> Iterator[list[Message]]:
     cursor: str | None = None
     seen: set[str] = set()
     while True:
-        page = api.found("payouts", limit=limit, **filters, **({"cursor": cursor} if cursor else {}))
+        page = api.found("payouts", limit=limit, **filters | ({"cursor": cursor} if cursor else {}))
         assert set(page) == {"items", "next"}
         yield page["items"]
         cursor = page["next"]

@@ -26,12 +26,16 @@ TOGETHER = {
         "LIABILITIES": "meters beside the ledger, of one moment while rounds go on being settled",
         "STRAY_STEP": "steps of hits against events, an anti-join",
     },
-    "jackpot/hit_queries.py": {"AWARDS": "awards to be handed over, with the gaming day that they were won on"},
+    "jackpot/hit_queries.py": {
+        "AWARDS": "awards to be handed over, with the gaming day that they were won on",
+        "BOOKED_BETWEEN": PART + "hits whose events are booked on some gaming days",
+    },
     "tables/queries/days.py": {"DAY": "a table's day with its movements, one pass"},
     "tables/queries/ends.py": {
         "STRAY_END": "ends of envy payouts and rounds against the steps of their acts",
         "OWED": "envy that is owed, with the event that it has been owed since",
     },
+    "tables/queries/exceptions.py": {"LATE": "rounds booked on a later day, with when their events were recorded"},
     "tables/queries/explanations.py": {"DETAIL": "a payout with the settlement and terms of its round"},
     "tables/queries/floor.py": {
         "TABLES": "the floor page, every few seconds for everybody who watches",
