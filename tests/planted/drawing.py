@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from typing import Final
 
@@ -21,7 +21,15 @@ def _everywhere() -> tuple[Fault, ...]:
 
 def every(kinds: Collection[str], places: Collection[str]) -> list[Fault]:
     """Every fault of some kinds in some files, in all where none is named, in the order of the source."""
-    found = [fault for fault in _everywhere() if fault.kind in kinds and (not places or fault.file in places)]
+    return _whole(fault for fault in _everywhere() if fault.kind in kinds and (not places or fault.file in places))
+
+
+def named(names: Collection[str]) -> list[Fault]:
+    """The faults of these names that can be planted."""
+    return _whole(fault for fault in _everywhere() if fault.name in names)
+
+
+def _whole(found: Iterable[Fault]) -> list[Fault]:
     return [fault for fault in found if compiles(fault, (ROOT / fault.file).read_text("utf-8"))]
 
 
