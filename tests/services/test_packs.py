@@ -23,7 +23,7 @@ from devices.packing.stretch import NotPacked, pack, wanted
 from tables.rules.packs import read, read_event, zipped
 from tables.rules.repeated import repeat
 from tests.services.house import ALONE, House, rows, verify
-from tests.worked_postings import record
+from tests.worked_postings.events import record
 
 Parts = dict[str, bytes]
 

@@ -7,7 +7,7 @@ import os
 
 from accounting.rules.events import KINDS, REASONS
 from tests.services.house import House, verify
-from tests.worked_postings import FILE, PAGE, file_of, page_of, worked
+from tests.worked_postings.events import FILE, PAGE, file_of, page_of, worked
 
 
 def test_the_worked_examples_are_as_they_are_recorded(busy_house: House) -> None:

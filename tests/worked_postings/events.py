@@ -1,16 +1,11 @@
 """What every kind of event books, shown on one that was really recorded.
 
-python3 -m tests.worked_postings     # records them anew: accounting/terms/postings.json, docs/postings.md
-
 The page of the product and the page in docs/ are made from the same file; a test records all of it again and compares.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -37,7 +32,7 @@ from tests.services.house import (
     two_hits,
 )  # fmt: skip
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILE, PAGE = ROOT / "accounting" / "terms" / "postings.json", ROOT / "docs" / "postings.md"
 HIT, SECOND = "ms-mg01-000001", "ms-mg01-000002"
 FILED: dict[str, Any] = {
@@ -227,8 +222,3 @@ def page_of(examples: list[dict[str, Any]]) -> str:
                 f"| {row['reason'].replace('_', ' ')} | {named(row['debit'])} | {named(row['credit'])} | {dollars} |\n"
             )
     return text
-
-
-if __name__ == "__main__":
-    command = [sys.executable, "-m", "pytest", "-q", "tests/services/test_postings.py", "-k", "as_they_are_recorded"]
-    sys.exit(subprocess.call(command, cwd=ROOT, env=os.environ | {"WRITE_POSTINGS": "yes"}))

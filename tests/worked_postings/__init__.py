@@ -1,0 +1,1 @@
+"""Worked examples of what every kind of event books."""
