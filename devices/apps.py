@@ -14,8 +14,8 @@ class DevicesConfig(AppConfig):
         """Tell live pages how settling is seen at work and who is silent, and tables how a kept message is read and found."""
         from devices import queries
         from devices.intake import contact
+        from jackpot.hit_queries import wins_unacknowledged
         from jackpot.pulse import PULSE
-        from jackpot.queries import wins_unacknowledged
         from tables.services.messages import MESSAGES
 
         PULSE.settled_at = queries.swept_at

@@ -24,7 +24,8 @@ from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
 from accounting.slips.queries import numbers_of
 from devices import exceptions
 from devices.closing import sheet
-from jackpot.queries import hits_between, link_keys
+from jackpot.hits_on_record import hits_between
+from jackpot.queries import link_keys
 from jackpot.rules.meter import MILLION
 from tables.queries.payouts import place_of_level
 from tables.queries.statistics import progressive_stakes

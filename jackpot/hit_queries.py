@@ -13,6 +13,7 @@ from accounting.rules.gaming_day import began
 from accounting.rules.parameters import Parameters
 from accounting.statements import execute
 from jackpot.models import Hit, HitStep
+from jackpot.queries import award_row
 from jackpot.rules.hits import APPROVED, OVER, UNCLAIMED, hit_name, hit_number
 
 STATES = tuple(HitStep.State.values)
@@ -209,3 +210,55 @@ FILTERS: dict[str, Callable[[Parameters, str], Q]] = {
     "to": _to,
     "cursor": lambda given, name: Q(id__lt=given.whole(name, least=1)),
 }
+
+
+def last_hits(*, link: str | None = None, before: int | None = None, limit: int = 12) -> list[dict[str, Any]]:
+    """The latest awards, newest first, with the state each has reached; `before` is the key of the last one seen."""
+    hits = Hit.objects.select_related("link", "level").prefetch_related("steps").order_by("-id")
+    if link is not None:
+        hits = hits.filter(link__code=link)
+    if before is not None:
+        hits = hits.filter(id__lt=before)
+    return [
+        award_row(hit)
+        | {"id": hit.pk, "detected_at": hit.detected_at, "state": max(hit.steps.all(), key=lambda step: step.pk).state}
+        for hit in hits[:limit]
+    ]
+
+
+WINS = """
+    SELECT link.code, link.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0'),
+        level.code, hit."table", hit.hand, hit.paid_cents
+    FROM jackpot_link link CROSS JOIN LATERAL (
+        SELECT newest.* FROM jackpot_hit newest WHERE newest.link_id = link.id ORDER BY newest.number DESC LIMIT %(most)s
+    ) hit
+    JOIN jackpot_level level ON level.id = hit.level_id
+    WHERE NOT EXISTS (SELECT FROM jackpot_hitstep step WHERE step.hit_id = hit.id AND step.state <> 'detected')
+        AND (%(link)s::text IS NULL OR link.code = %(link)s)
+    ORDER BY link.code, hit.number DESC
+"""
+
+
+MOST_WINS = 50
+"""So many of a link's latest hits are looked at: what is older and still not acknowledged stands in the queue of hits."""
+
+
+def wins_unacknowledged(link: str | None = None) -> dict[str, list[dict[str, Any]]]:
+    """The latest hits that nobody has verified or rejected yet, by link, newest first, as a sign displays them."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for code, hit, level, table, hand, paid_cents in execute(WINS, {"most": MOST_WINS, "link": link}):
+        win = {"hit": hit, "level": level, "table": table, "hand": hand, "paid_cents": paid_cents}
+        found.setdefault(code, []).append(win)
+    return found
+
+
+DETECTED = """
+    SELECT coalesce(sum(hit.paid_cents), 0) FROM jackpot_hit hit WHERE NOT EXISTS (
+        SELECT FROM jackpot_hitstep step WHERE step.hit_id = hit.id AND step.state IN ('approved', 'rejected'))
+"""
+
+
+def detected_cents() -> int:
+    """What hits come to that are neither approved nor rejected yet, in whole cents: owed, but not to be paid yet."""
+    ((found,),) = execute(DETECTED)
+    return int(found)

@@ -11,10 +11,8 @@ from django.db import connection
 from accounting.queries import balance_series, documented, last_act
 from accounting.rules.accounts import of_level
 from accounting.rules.events import OPENED
-from accounting.statements import execute
-from jackpot.models import Hit, HitStep, Level, LevelTerms, Link, Meter, ProgressiveEdition
-from jackpot.rules.hits import OVER, HitState, hit_name, hit_number
-from jackpot.rules.meter import MILLION, Seed
+from jackpot.models import Hit, Level, LevelTerms, Link, Meter, ProgressiveEdition
+from jackpot.rules.meter import MILLION
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,69 +229,6 @@ def _room(value_cents: int, reset_cents: int, limit_cents: int | None) -> float:
     return round(min(100.0, max(0.0, 100 * (value_cents - reset_cents) / (limit_cents - reset_cents))), 2)
 
 
-def last_hits(*, link: str | None = None, before: int | None = None, limit: int = 12) -> list[dict[str, Any]]:
-    """The latest awards, newest first, with the state each has reached; `before` is the key of the last one seen."""
-    hits = Hit.objects.select_related("link", "level").prefetch_related("steps").order_by("-id")
-    if link is not None:
-        hits = hits.filter(link__code=link)
-    if before is not None:
-        hits = hits.filter(id__lt=before)
-    return [
-        award_row(hit)
-        | {"id": hit.pk, "detected_at": hit.detected_at, "state": max(hit.steps.all(), key=lambda step: step.pk).state}
-        for hit in hits[:limit]
-    ]
-
-
-WINS = """
-    SELECT link.code, link.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0'),
-        level.code, hit."table", hit.hand, hit.paid_cents
-    FROM jackpot_link link CROSS JOIN LATERAL (
-        SELECT newest.* FROM jackpot_hit newest WHERE newest.link_id = link.id ORDER BY newest.number DESC LIMIT %(most)s
-    ) hit
-    JOIN jackpot_level level ON level.id = hit.level_id
-    WHERE NOT EXISTS (SELECT FROM jackpot_hitstep step WHERE step.hit_id = hit.id AND step.state <> 'detected')
-        AND (%(link)s::text IS NULL OR link.code = %(link)s)
-    ORDER BY link.code, hit.number DESC
-"""
-MOST_WINS = 50
-"""So many of a link's latest hits are looked at: what is older and still not acknowledged stands in the queue of hits."""
-
-
-def wins_unacknowledged(link: str | None = None) -> dict[str, list[dict[str, Any]]]:
-    """The latest hits that nobody has verified or rejected yet, by link, newest first, as a sign displays them."""
-    found: dict[str, list[dict[str, Any]]] = {}
-    for code, hit, level, table, hand, paid_cents in execute(WINS, {"most": MOST_WINS, "link": link}):
-        win = {"hit": hit, "level": level, "table": table, "hand": hand, "paid_cents": paid_cents}
-        found.setdefault(code, []).append(win)
-    return found
-
-
-def hit_detected(name: str) -> tuple[int, int] | None:
-    """The stream and the sequence that a hit of this very name was detected at; None where there is none."""
-    named = hit_number(name)
-    if named is None or hit_name(*named) != name:
-        return None
-    found = Hit.objects.filter(link__code=named[0], number=named[1])
-    return found.values_list("link__stream_id", "sequence").first()
-
-
-def hit_state(name: str) -> str | None:
-    """The last step of a hit as its rows show it; None where there is no hit of this name."""
-    named = hit_number(name)
-    steps = HitStep.objects.filter(hit__link__code=named[0], hit__number=named[1]) if named else None
-    return steps.order_by("-id").values_list("state", flat=True).first() if steps is not None else None
-
-
-def hit_by_reference(reference: str) -> Hit | None:
-    """A hit by the link's code and its number, such as `ms-mg01-000007`."""
-    named = hit_number(reference)
-    if named is None:
-        return None
-    link, number = named
-    return Hit.objects.filter(link__code=link, number=number).first()
-
-
 @dataclass(frozen=True, slots=True)
 class LevelBalance:
     """What the ledger owes on a level against what its meter shows, in whole cents, at one moment."""
@@ -364,61 +299,6 @@ def editions() -> list[ProgressiveEdition]:
     return list(ProgressiveEdition.objects.prefetch_related("games"))
 
 
-def hits_between(stream_id: int, first: int, last: int) -> list[Hit]:
-    """The hits of a link's stream from one sequence to another, in their order."""
-    hits = Hit.objects.select_related("link", "level").filter(link__stream_id=stream_id, sequence__range=(first, last))
-    return list(hits.order_by("sequence", "order"))
-
-
-OPEN_HITS = """
-    SELECT link.code, hit.number, level.code, hit.table, hit.paid_cents FROM jackpot_hit hit
-    JOIN jackpot_link link ON link.id = hit.link_id JOIN jackpot_level level ON level.id = hit.level_id
-    WHERE link.stream_id = %s AND hit.sequence < %s ORDER BY hit.number
-"""
-ENDING_HITS = ("hit.pay", "hit.reject", "hit.remit", "round.void")
-
-
-def open_hits(stream_id: int, before: int) -> list[HitState]:
-    """The hits of a stream's link that had not ended before a sequence, as its events say."""
-    ended = set()
-    for event in documented(stream_id, ENDING_HITS):
-        if event.sequence < before:
-            for step in msgspec.json.decode(event.result).get("steps", ()):
-                if step["what"] == "hit" and step["state"] in OVER:
-                    ended.add(step["name"])
-    found = (
-        HitState(hit_name(link, number), link, level, table, paid_cents, Seed(0, 0, 0))
-        for link, number, level, table, paid_cents in execute(OPEN_HITS, [stream_id, before])
-    )
-    return [hit for hit in found if hit.name not in ended]
-
-
-DETECTED = """
-    SELECT coalesce(sum(hit.paid_cents), 0) FROM jackpot_hit hit WHERE NOT EXISTS (
-        SELECT FROM jackpot_hitstep step WHERE step.hit_id = hit.id AND step.state IN ('approved', 'rejected'))
-"""
-
-
-def detected_cents() -> int:
-    """What hits come to that are neither approved nor rejected yet, in whole cents: owed, but not to be paid yet."""
-    ((found,),) = execute(DETECTED)
-    return int(found)
-
-
-def latest_hits_between(stream_id: int, first: int, last: int, limit: int) -> tuple[list[Hit], int]:
-    """The latest hits of a link's stream from one sequence to another, in their order; and how many there are in all."""
-    hits = Hit.objects.filter(link__stream_id=stream_id, sequence__range=(first, last))
-    found = hits.select_related("link", "level").order_by("-sequence", "-order")[:limit]
-    return list(found)[::-1], hits.count()
-
-
-def next_hit_before(stream_id: int, sequence: int) -> int:
-    """The number that the next hit of a stream's link had before an event."""
-    hits = Hit.objects.filter(link__stream_id=stream_id, sequence__lt=sequence).order_by("-sequence", "-order")
-    last = hits.values_list("number", flat=True).first()
-    return 1 if last is None else last + 1
-
-
 def meters_shown(stream_id: int) -> dict[str, tuple[int, ...]]:
     """The meters of a stream's link by level: sequence, the parts with their fractions, lifetime meters, the next hit."""
     rows = Meter.objects.filter(level__link__stream_id=stream_id).values_list(
@@ -427,13 +307,6 @@ def meters_shown(stream_id: int) -> dict[str, tuple[int, ...]]:
         "contributed_millionths", "reserved_millionths", "overflowed_millionths", "level__link__next_hit",
     )  # fmt: skip
     return {row[0]: tuple(int(part) for part in row[1:]) for row in rows}
-
-
-def hit_and_the_one_before(level_id: int, sequence: int, order: int) -> tuple[Hit, Hit | None]:
-    """The hit of an award, and the level's hit before it."""
-    hit = Hit.objects.select_related("link", "level").get(level_id=level_id, sequence=sequence, order=order)
-    earlier = Hit.objects.select_related("link").filter(level_id=level_id, number__lt=hit.number)
-    return hit, earlier.order_by("-number").first()
 
 
 def edition_of(edition_id: int) -> ProgressiveEdition:
@@ -485,38 +358,6 @@ def links_of_levels() -> dict[str, str]:
 def levels_by_id() -> dict[int, tuple[str, str]]:
     """Every level by its id: its link's code and its own."""
     return {level: (link, code) for level, link, code in Level.objects.values_list("id", "link__code", "code")}
-
-
-# A hit takes each step once, so a step whose act is there was compared with that; a void rejects the hits of its round.
-STRAY_STEP = """
-    SELECT link.code, hit.number, step.state FROM jackpot_hitstep step
-    JOIN jackpot_hit hit ON hit.id = step.hit_id JOIN jackpot_link link ON link.id = hit.link_id
-    WHERE step.state <> 'detected' AND NOT EXISTS (
-        SELECT FROM accounting_event event WHERE event.stream_id = link.stream_id AND event.kind <> 'round'
-            AND event.recorded_at = step.at
-            AND (event.subject = link.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0')
-                    AND event.kind = CASE step.state WHEN 'verified' THEN 'hit.verify' WHEN 'approved' THEN 'hit.approve'
-                        WHEN 'paid' THEN 'hit.pay' WHEN 'rejected' THEN 'hit.reject'
-                        WHEN 'unclaimed' THEN 'hit.unclaimed' WHEN 'remitted' THEN 'hit.remit' END
-                OR event.subject = hit."table" || '/' || hit.round AND event.kind = 'round.void'
-                    AND step.state = 'rejected'))
-    ORDER BY step.id LIMIT 1
-"""
-
-
-def step_shown(name: str, state: str) -> tuple[datetime, str, str] | None:
-    """When a hit took a step, as its row shows it, by whom, and the note; None where it shows none."""
-    named = hit_number(name)
-    steps = HitStep.objects.filter(hit__link__code=named[0], hit__number=named[1], state=state) if named else None
-    return steps.values_list("at", "by", "note").first() if steps is not None else None
-
-
-def stray_step() -> tuple[str, str] | None:
-    """A step of a hit that no event made, as the hit's name and the step's state; None where there is none."""
-    with connection.cursor() as cursor:
-        cursor.execute(STRAY_STEP)
-        row = cursor.fetchone()
-    return (hit_name(row[0], row[1]), row[2]) if row else None
 
 
 def link_version(code: str) -> str | None:

@@ -19,7 +19,7 @@ from accounting.rules.roles import FORESIGHT
 from accounting.shell.navigation import may_use
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import clock, money
-from jackpot import history, queries
+from jackpot import history, hit_queries, queries
 from jackpot.feeds import DISPLAYED, UNNUMBERED, invitation
 from jackpot.services.acts import as_it_stands
 
@@ -35,14 +35,14 @@ def jackpots(request: HttpRequest) -> HttpResponse:
     for link in links:
         link["stream"] = reverse("live")
         link["charts"] = _charts(link["code"], events=SPANS[0])
-    context = {"links": links, "hits": queries.last_hits(limit=HITS_SHOWN), "series": reverse("jackpot-series")}
+    context = {"links": links, "hits": hit_queries.last_hits(limit=HITS_SHOWN), "series": reverse("jackpot-series")}
     return render(request, "jackpot/jackpots.html", context)
 
 
 @page("jackpots")
 def jackpots_hits(request: HttpRequest) -> HttpResponse:
     """The last hits of all links, for a page that is open while they come."""
-    return render(request, "jackpot/last_hits.html", {"hits": queries.last_hits(limit=HITS_SHOWN)})
+    return render(request, "jackpot/last_hits.html", {"hits": hit_queries.last_hits(limit=HITS_SHOWN)})
 
 
 @page("jackpots")
@@ -70,7 +70,7 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
     given = parameters.read(request.GET.lists(), ("span", "before"))
     span = int(given.choice("span", [str(span) for span in SPANS]) or SPANS[1])
     before = given.whole("before", least=1)
-    hits = queries.last_hits(link=code, before=before, limit=HITS_SHOWN + 1)
+    hits = hit_queries.last_hits(link=code, before=before, limit=HITS_SHOWN + 1)
     for level in link["levels"]:
         level["subject"] = f"{code}/{level['code']}"
     now, standing = timezone.now(), as_it_stands(code)
@@ -95,7 +95,7 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
 @page("jackpots")
 def jackpot_hits(request: HttpRequest, code: str) -> HttpResponse:
     """The latest hits of a link, for a page that is open while they come."""
-    context = {"link": {"code": code}, "hits": queries.last_hits(link=code, limit=HITS_SHOWN)}
+    context = {"link": {"code": code}, "hits": hit_queries.last_hits(link=code, limit=HITS_SHOWN)}
     return render(request, "jackpot/hits.html", context)
 
 
@@ -175,7 +175,7 @@ def sign(request: HttpRequest, code: str) -> HttpResponse:
     found = queries.links_with_terms(code, at=timezone.now())
     if not found:
         raise Http404(f"no link {code}")
-    wins = queries.wins_unacknowledged(code).get(code, [])
+    wins = hit_queries.wins_unacknowledged(code).get(code, [])
     shown = {
         "link": found[0] | {"stream": reverse("sign-stream", args=[code])},
         "wins": wins[:3],

@@ -24,6 +24,7 @@ from accounting.rules.parameters import BadParameter, Parameters
 from accounting.rules.roles import ROLES, in_order
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import money, words
+from jackpot import hit_queries
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout
@@ -241,7 +242,7 @@ def unclaimed(request: HttpRequest) -> HttpResponse:
     today, found, roles = house_days(timezone.now())[1], owed(), roles_of(request)
     acts = {name: act for name, act in registry.acts().items() if not act.proposes.isdisjoint(roles)}
     balances = {balance.code: -balance.after_cents for balance in trial_balance(date.max)}
-    detected = jackpot_queries.detected_cents()
+    detected = hit_queries.detected_cents()
     parts = []
     for name, account, of, says, beside in (
         ("Owed", "awards_payable", False, "awards payable, less what is detected and not approved yet", detected),

@@ -27,7 +27,8 @@ from devices.audit.findings import Counts, Difference, same
 from devices.audit.rows import Chunk, Recorded, hits_of
 from devices.audit.steps import compare_steps
 from devices.bodies import strict
-from jackpot.queries import award_row, next_hit_before
+from jackpot.hits_on_record import next_hit_before
+from jackpot.queries import award_row
 from jackpot.rules import between
 from jackpot.rules.decision import Act, Decision, act_of
 from jackpot.rules.lifetime import Lifetime, bring

@@ -8,7 +8,7 @@ from django.db.models import prefetch_related_objects
 
 from accounting.queries import transfers_between
 from accounting.statements import Row, execute
-from jackpot.queries import hits_between
+from jackpot.hits_on_record import hits_between
 from tables.queries.record import payouts_between
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from devices.audit.findings import Difference, same
-from jackpot.queries import step_shown, stray_step
+from jackpot.hits_on_record import step_shown, stray_step
 from jackpot.rules.hits import UNCLAIMED
 from tables.queries.ends import envy_end_shown, envy_unclaimed_shown, stray_end, void_shown
 from tables.rules.precedents import Precedent, step_of

@@ -10,7 +10,8 @@ import msgspec
 
 from accounting.queries import documented, recorded_from, stream_row
 from devices.foresight.stretch import read_result
-from jackpot.queries import latest_hits_between, level_ids, link_key
+from jackpot.hits_on_record import latest_hits_between
+from jackpot.queries import level_ids, link_key
 from jackpot.rules.meter import MILLION
 from tables.queries.record import results_at
 

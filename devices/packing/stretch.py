@@ -29,7 +29,7 @@ from accounting.services.closed_days import signed_days
 from accounting.services.ledger import account_ids
 from devices.audit import locks
 from devices.audit.rows import Chunk, Recorded
-from jackpot.queries import next_hit_before, open_hits
+from jackpot.hits_on_record import next_hit_before, open_hits
 from jackpot.rules import paytable as progressive_paytables
 from jackpot.services.standing import paytable_definitions
 from tables.queries.record import held_for

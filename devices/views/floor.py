@@ -22,6 +22,7 @@ from devices.intake import contact
 from devices.intake.contact import Silent
 from devices.queries import Health, boards
 from devices.views.concerns import concerns
+from jackpot import hit_queries
 from jackpot import queries as jackpot_queries
 from tables.addresses import round_address
 from tables.queries import floor as tables_queries
@@ -74,7 +75,7 @@ def _now(*, sees_devices: bool) -> dict[str, Any]:
         link["game"] = games.pop() if len(games) == 1 else None
     silent = contact.silent()
     held, held_count = tables_queries.waiting()
-    hits = jackpot_queries.last_hits(limit=HITS_SHOWN)
+    hits = hit_queries.last_hits(limit=HITS_SHOWN)
     return {
         "stopped": queries.stopped(),
         "pulse": _pulse(queries.health(), now),

@@ -18,6 +18,7 @@ from accounting.slips.queries import slips_at
 from devices import queries
 from devices.audit import on_the_spot
 from devices.queries import RoundShown
+from jackpot import hits_on_record
 from jackpot import queries as jackpot_queries
 from jackpot.rules.hits import envy_name
 from tables.addresses import round_address
@@ -101,7 +102,7 @@ def _worded(found: RoundShown) -> dict[str, Any]:
         for place, envy in enumerate(seat["envy"]):
             envy["payout"] = ids.get((seat["seat"], "envy", place))
     for award in settlement["awards"]:
-        award["state"] = jackpot_queries.hit_state(award["hit"] or "")
+        award["state"] = hits_on_record.hit_state(award["hit"] or "")
     near = floor.neighbours(found.stream_id, found.sequence)
     transfers = transfers_of(found.stream_id, found.sequence)
     staked, paid = sum(seat["staked_cents"] for seat in seats), sum(seat["paid_cents"] for seat in seats)
@@ -290,7 +291,7 @@ ROUNDS_FOUND = 20
 
 def _exactly(asked: str) -> list[dict[str, str]]:
     found = []
-    if (hit := jackpot_queries.hit_by_reference(asked)) is not None:
+    if (hit := hits_on_record.hit_by_reference(asked)) is not None:
         found.append(("hit", f"{asked}: {hit.round}", reverse("hit-page", args=[hit.reference])))
     if payouts.by_id(asked) is not None:
         found.append(("payout", asked, reverse("payout-page", args=[asked])))

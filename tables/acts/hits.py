@@ -15,7 +15,7 @@ from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER, MANAGER
 from accounting.rules.unclaimed import terms_in
 from accounting.shell.templatetags.pages import money, words
 from jackpot.acts.asked import act_asked, performing
-from jackpot.queries import hit_state
+from jackpot.hits_on_record import hit_state
 from jackpot.rules import hits
 from jackpot.rules.hits import APPROVED, CHECKS, DETECTED, OWED, UNCLAIMED, VERIFIED
 from tables.acts.slips import PIT, handed_over, may_be_paid, payer, taken_back

@@ -8,7 +8,8 @@ import msgspec
 from accounting.queries import contributed, event_shown, transfers_of
 from accounting.slips.queries import signatures
 from accounting.statements import execute
-from jackpot.queries import edition_of, hit_and_the_one_before, link_definition
+from jackpot.hits_on_record import hit_and_the_one_before
+from jackpot.queries import edition_of, link_definition
 from jackpot.rules.meter import MILLION
 from tables.models import Payout
 from tables.queries import payouts

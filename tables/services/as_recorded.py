@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from accounting.queries import stream_ids
-from jackpot.queries import open_hits
+from jackpot.hits_on_record import open_hits
 from jackpot.rules.decision import Act
 from jackpot.rules.meter import Meter
 from jackpot.rules.progressive import MeterRow

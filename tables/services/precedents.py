@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from accounting.queries import acts_about
-from jackpot.queries import hit_detected
+from jackpot.hits_on_record import hit_detected
 from jackpot.rules.decision import Act
 from jackpot.rules.meter import Meter
 from tables.queries.record import head_and_result, round_settled, settlement_at

@@ -11,7 +11,7 @@ import time_machine
 from django.db import connection
 
 from accounting.shell.templatetags import pages
-from jackpot import queries as jackpot_queries
+from jackpot import hit_queries
 from tables.migrations import __path__ as migrations_path
 from tables.queries import floor, payouts
 from tests.pages.conftest import SignedIn, text_of
@@ -171,7 +171,7 @@ def test_dates_already_on_record_are_shown(house: House, signed_in: SignedIn, mo
         )  # found, and not sent to the sign-in page
         assert (seen.status_code, seen.redirect_chain) == (200, led), page
     assert len(payouts.page({}).items) == value("SELECT count(*) FROM tables_payout")
-    assert jackpot_queries.last_hits()
+    assert hit_queries.last_hits()
 
 
 def test_lists_tell_the_two_hours_of_an_autumn_night_apart(house: House, signed_in: SignedIn) -> None:

@@ -24,8 +24,8 @@ PART = "part of a statement: "
 TOGETHER = {
     "jackpot/queries.py": {
         "LIABILITIES": "meters beside the ledger, of one moment while rounds go on being settled",
-        "STRAY_STEP": "steps of hits against events, an anti-join",
     },
+    "jackpot/hits_on_record.py": {"STRAY_STEP": "steps of hits against events, an anti-join"},
     "jackpot/hit_queries.py": {
         "AWARDS": "awards to be handed over, with the gaming day that they were won on",
         "BOOKED_BETWEEN": PART + "hits whose events are booked on some gaming days",
