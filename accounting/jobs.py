@@ -27,6 +27,9 @@ def make(progress: Progress) -> dict[str, Any]:
     return {"ok": not astray, "summary": "; ".join([words, *astray])}
 
 
-MAKE = JobKind(name="report", title="Make a report", roles=roles_using("reports"), run=make, address="report-made")
+MAKE = JobKind(
+    name="report", title="Make a report", roles=roles_using("reports"), run=make, address="report-made",
+    for_each=True, apart=frozenset({"at"}),
+)  # fmt: skip
 
 JOBS = (MAKE,)

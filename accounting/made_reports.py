@@ -16,7 +16,6 @@ from django.views.decorators.http import require_POST
 from accounting.jobs import MAKE
 from accounting.office import queries as office
 from accounting.office.callers import person_of
-from accounting.office.refusals import Conflict
 from accounting.office.services import jobs, results
 from accounting.reporting import making, registry
 from accounting.reporting.forms import FILES
@@ -47,9 +46,9 @@ def make(request: HttpRequest, report: str) -> HttpResponse:
     }  # fmt: skip
     try:
         job = jobs.start(MAKE, by=me, at=at, asked=asked)
-    except Conflict as conflict:
-        messages.warning(request, f"{str(conflict).capitalize()}: one report is made at a time.")
-        return redirect("report", wanted.code)
+    except jobs.AlreadyRunning as running:
+        messages.info(request, "You have asked for this report already: here it is.")
+        return redirect("report-made", running.job_id)
     transaction.on_commit(lambda: jobs.call(job.pk))
     return redirect("report-made", job.pk)
 

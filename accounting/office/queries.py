@@ -312,11 +312,6 @@ def jobs(kind: str = "", limit: int = 20) -> list[Job]:
     return list(found.defer("result").order_by("-id")[:limit])
 
 
-def last_job(kind: str) -> Job:
-    """The last job of a kind: the one that runs, where one does."""
-    return Job.objects.filter(kind=kind).order_by("-id")[:1].get()
-
-
 def result_files(job: Job) -> list[ResultFile]:
     """The files that came of a job, once it is done and for as long as they are kept."""
     return list(job.files.all()) if job.state == Job.State.DONE else []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any, Final, Protocol
 
 SILENT: Final = timedelta(seconds=30)
@@ -59,6 +61,9 @@ class JobKind:
     A result is a JSON object whose `summary` is one line in words; `ok` false marks a result that somebody must look at.
     Files come with it by `Progress.file`. A kind that must be told what to do is started on a page of its own, `started_on`;
     `address` names the page that shows such a job where the page of every job does not do.
+
+    One of a kind is done at a time; of a kind that is `for_each`, one for each person and each thing asked for. `apart` are
+    the keys of `asked` that do not make it another thing.
     """
 
     name: str
@@ -67,3 +72,12 @@ class JobKind:
     run: Callable[[Progress], dict[str, Any]]
     address: str = ""
     started_on: str = ""
+    for_each: bool = False
+    apart: frozenset[str] = frozenset()
+
+    def lane(self, by: str, asked: Mapping[str, Any]) -> str:
+        """What two jobs have in common of which the second is not begun before the first is over."""
+        if not self.for_each:
+            return ""
+        thing = {key: value for key, value in asked.items() if key not in self.apart}
+        return sha256(json.dumps([by, thing], sort_keys=True, default=str).encode()).hexdigest()

@@ -175,9 +175,9 @@ def _start(
         return redirect("foresee", link.code)
     try:
         job = jobs.start(FORESEE, by=person_of(request), at=timezone.now(), asked=asked)
-    except Conflict as conflict:
-        messages.warning(request, f"{str(conflict).capitalize()}.")
-        return redirect("foreseen", office.last_job(FORESEE.name).pk)
+    except jobs.AlreadyRunning as running:
+        messages.warning(request, f"{str(running).capitalize()}.")
+        return redirect("foreseen", running.job_id)
     transaction.on_commit(lambda: jobs.call(job.pk))
     return redirect("foreseen", job.pk)
 

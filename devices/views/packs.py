@@ -12,9 +12,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from accounting.addresses import day_named
-from accounting.office import queries as office
 from accounting.office.callers import person_of
-from accounting.office.refusals import Conflict, NotYours
+from accounting.office.refusals import NotYours
 from accounting.office.services import jobs
 from accounting.queries import stream_heads
 from accounting.rules.parameters import BadParameter, read
@@ -67,9 +66,9 @@ def _start(request: HttpRequest, what: Chosen) -> HttpResponse:
         job = jobs.start(PACK, by=person_of(request), at=timezone.now(), asked=what.asked())
     except NotYours as refusal:
         raise PermissionDenied(str(refusal)) from None
-    except Conflict:
-        messages.warning(request, "Another pack is being made: yours can begin when it is done.")
-        return redirect("job", office.last_job(PACK.name).pk)
+    except jobs.AlreadyRunning as running:
+        messages.info(request, "You have asked for this pack already: here it is.")
+        return redirect("job", running.job_id)
     transaction.on_commit(lambda: jobs.call(job.pk))
     return redirect("job", job.pk)
 

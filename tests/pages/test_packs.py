@@ -164,8 +164,10 @@ def test_packs_are_made_and_taken_away_by_auditor_and_controller_alone(house: Ho
             assert client.post(f"{DAY}pack").status_code == (302 if role == ACCOUNTING else 403), role
     assert auditor.get(address[:-1] + "2").status_code == 404
     assert len(rows("SELECT id FROM office_job")) == 1
-    # Another is being made: whoever comes then is led to it.
+    # Another is being made: one like it is led to it, a different one and somebody else's wait beside it.
     waiting = auditor.post(PAGE, {"stream": "twin"})
-    assert auditor.post(PAGE, {"stream": "ms-mg01"})["Location"] == waiting["Location"]
-    assert auditor.post(f"{waiting['Location']}cancel").status_code == 302
+    assert auditor.post(PAGE, {"stream": "twin"})["Location"] == waiting["Location"]
+    beside = (auditor.post(PAGE, {"stream": "ms-mg01"}), signed_in(CONTROLLER).post(PAGE, {"stream": "twin"}))
+    assert len({each["Location"] for each in (waiting, *beside)}) == 3
+    assert auditor.post(f"{beside[1]['Location']}cancel").status_code == 302
     assert Job.objects.latest("id").state == "cancelled"

@@ -134,8 +134,9 @@ def lived(lived_in: Lived, databases: Databases, django_db_blocker: DjangoDbBloc
 
 
 def period(code: str) -> dict[str, str]:
-    """All that ever happened, as this report is asked for it."""
-    return {"days": {"from": FIRST, "to": str(today())}, "day": {"day": str(today())}, "now": {}}[
+    """All that ever happened, as this report is asked for: after midnight a gaming day is yesterday's, a payment today's."""
+    last = str(today() + timedelta(days=1))
+    return {"days": {"from": FIRST, "to": last}, "day": {"day": str(today())}, "now": {}}[
         registry.reports()[code].period
     ]
 
@@ -322,8 +323,10 @@ def test_a_long_report_is_made_by_a_worker_and_kept_for_a_term(monkeypatch: pyte
     assert called == [job_id]
     assert "Waits for a worker." in text_of(client.get(page))
     assert client.get(f"{page}file").status_code == 404
-    again = client.post("/reports/ledger/make", days | {"form": "csv"}, follow=True)
-    assert "one report is made at a time" in text_of(again)
+    again = client.post("/reports/ledger/make", days | {"form": "xlsx", "account": "cage"}, follow=True)
+    assert again.redirect_chain[-1][0] == page and "You have asked for this report already" in text_of(again)
+    other = client.post("/reports/ledger/make", days | {"form": "csv"})
+    assert other.headers["Location"] not in (page, "/reports/ledger/"), "another form waits beside it"
 
     assert jobs.run(job_id, clock=lambda: datetime.now(UTC))
     shown = text_of(client.get(page))

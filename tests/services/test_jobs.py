@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -96,6 +97,22 @@ def test_who_may_start_one_and_only_one_at_a_time(house: House, work: Callable[[
         jobs.start(kind, by=AUDITOR, at=AT)
     jobs.run(first.pk, clock=Clock())
     assert jobs.start(kind, by=AUDITOR, at=AT).pk != first.pk
+
+
+def test_what_is_made_for_somebody_waits_beside_what_others_asked_for(
+    house: House, work: Callable[[Work], JobKind], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = replace(work(three), for_each=True, apart=frozenset({"at"}))
+    monkeypatch.setattr(registry, "jobs", lambda: {kind.name: kind})
+    other = Person("auditor.two", frozenset({"auditor"}))
+    first = jobs.start(kind, by=AUDITOR, at=AT, asked={"day": "2026-11-27", "at": "noon"})
+    for by, asked in ((AUDITOR, {"day": "2026-11-28"}), (other, {"day": "2026-11-27"})):
+        assert jobs.start(kind, by=by, at=AT, asked=asked).state == "queued"
+    with pytest.raises(jobs.AlreadyRunning) as again:
+        jobs.start(kind, by=AUDITOR, at=AT, asked={"at": "later", "day": "2026-11-27"})
+    assert again.value.job_id == first.pk
+    jobs.run(first.pk, clock=Clock())
+    assert jobs.start(kind, by=AUDITOR, at=AT, asked={"day": "2026-11-27"}).pk != first.pk
 
 
 def test_one_that_has_not_begun_is_cancelled_at_once(house: House, work: Callable[[Work], JobKind]) -> None:

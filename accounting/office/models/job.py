@@ -5,8 +5,8 @@ from django.db.models import Q
 
 
 class Job(models.Model):
-    """One run of a kind of job. `asked` is what it was asked to do, where its kind can be asked for several things; `beat_at`
-    is the last sign of life of whoever works at it."""
+    """One run of a kind of job. `asked` is what it was asked to do, where its kind can be asked for several things; jobs of a
+    kind whose `lane` is the same are done one at a time; `beat_at` is the last sign of life of whoever works at it."""
 
     class State(models.TextChoices):
         QUEUED = "queued"
@@ -19,6 +19,7 @@ class Job(models.Model):
     kind = models.CharField(max_length=40)
     by = models.CharField(max_length=150)
     asked = models.JSONField(default=dict)
+    lane = models.CharField(max_length=64, blank=True, db_default="")
     asked_at = models.DateTimeField()
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED)
     started_at = models.DateTimeField(null=True)
@@ -45,7 +46,9 @@ class Job(models.Model):
                 | ~Q(state__in=["queued", "running"]) & Q(finished_at__isnull=False),
             ),
             models.UniqueConstraint(
-                name="one_job_of_a_kind_at_a_time", fields=["kind"], condition=Q(state__in=["queued", "running"])
+                name="one_job_of_a_kind_and_lane_at_a_time",
+                fields=["kind", "lane"],
+                condition=Q(state__in=["queued", "running"]),
             ),
             models.CheckConstraint(
                 name="only_what_is_done_has_a_result", condition=Q(result__isnull=True) | Q(state="done")

@@ -36,18 +36,27 @@ class NoSuchJob(LookupError):
     """There is no job of this number."""
 
 
+class AlreadyRunning(Conflict):
+    """A job of this kind and lane is not over: `job_id`, the last of them, is where to look."""
+
+    def __init__(self, kind: JobKind, lane: str) -> None:
+        super().__init__("already_running", f"{kind.title} is running already")
+        self.job_id = Job.objects.filter(kind=kind.name, lane=lane).values_list("id", flat=True)[0]
+
+
 def start(kind: JobKind, *, by: Person, at: datetime, asked: Mapping[str, Any] | None = None) -> Job:
-    """Ask for a job, to do what is `asked`. Raises NotYours, and Conflict `already_running` while one of its kind is queued or
-    running."""
+    """Ask for a job, to do what is `asked`. Raises NotYours, and AlreadyRunning while one of its kind and lane is not over."""
     if kind.roles.isdisjoint(by.roles):
         raise NotYours(f"{kind.title} is started by {', '.join(sorted(kind.roles))}")
     find_lost(at)
+    asked = dict(asked or {})
+    lane = kind.lane(by.name, asked)
     try:
         with transaction.atomic():
-            job = Job.objects.create(kind=kind.name, by=by.name, asked=dict(asked or {}), asked_at=at)
+            job = Job.objects.create(kind=kind.name, by=by.name, asked=asked, lane=lane, asked_at=at)
             _audit(job, "start", by.name, at, job.asked, by.origin)
     except IntegrityError:
-        raise Conflict("already_running", f"{kind.title} is running already") from None
+        raise AlreadyRunning(kind, lane) from None
     return job
 
 

@@ -40,9 +40,9 @@ def start(request: HttpRequest, kind: str) -> HttpResponse:
         job = jobs.start(wanted, by=person_of(request), at=timezone.now())
     except NotYours as refusal:
         raise PermissionDenied(str(refusal)) from None
-    except Conflict as conflict:
-        messages.warning(request, f"{str(conflict).capitalize()}.")
-        return redirect("job", queries.last_job(kind).pk)
+    except jobs.AlreadyRunning as running:
+        messages.warning(request, f"{str(running).capitalize()}.")
+        return redirect("job", running.job_id)
     transaction.on_commit(lambda: jobs.call(job.pk))
     return redirect("job", job.pk)
 

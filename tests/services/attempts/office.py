@@ -287,7 +287,7 @@ def _job_over_before_its_end(house: House) -> object:
     return new_job(finished_at=AT)
 
 
-@against("one_job_of_a_kind_at_a_time")
+@against("one_job_of_a_kind_and_lane_at_a_time")
 def _two_at_once(house: House) -> object:
     new_job()
     return new_job(state="running")
