@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from typing import Any, TextIO
 
 import django
-from django.core.management import CommandError, ManagementUtility, get_commands
+from django.core.management import CommandError, ManagementUtility, call_command, get_commands
 from django.core.management.base import BaseCommand, CommandParser, SystemCheckError
 from django.db import OperationalError
 from django.utils.module_loading import import_string
@@ -35,6 +35,9 @@ WITHOUT_DATABASE = {
     "diffsettings", "findstatic", "generateschema", "makemessages", "odds", "roles", "sendtestemail", "simulate", "soak",
     "spectacular", "startapp", "startproject",
 }  # fmt: skip
+
+APART = {"demo_day"}
+"""Commands that play in a demo house of their own, in a folder of their name in the data folder, unless they are told where."""
 
 EXAMPLES = {
     "axes_reset_ip": "axes_reset_ip 192.0.2.7",
@@ -114,9 +117,16 @@ def _run(argv: list[str]) -> int:
         main: Callable[[list[str]], int] = import_string(HOUSE[command])
         return main(rest)
     if command not in WITHOUT_DATABASE and not asks_for_help:
+        apart = command in APART and not os.environ.get("DATABASE_URL")
+        if apart:
+            os.environ.setdefault("JACKPOT_DEMO", "1")
+            os.environ.setdefault("JACKPOT_DATA", str(DataFolder().path / command))
         django.setup()
         if command in get_commands():
             borrow_database()
+            if apart:
+                with as_owner():
+                    call_command("migrate", interactive=False, verbosity=0)
             refuse_what_does_not_fit(command)
     with as_owner() if command in OWNERS and not asks_for_help else nullcontext():
         _Commands(argv).execute()

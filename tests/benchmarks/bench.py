@@ -38,7 +38,7 @@ SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
 }
 FAR: dict[str, dict[str, Any]] = {
     "growth": {"history": (10_000, 1_000_000, 10_000_000)},
-    "history": {"payouts": 10_000_000},
+    "history": {"payouts": 10_000_000, "export": 10_000_000},
     "foresee": {"rounds": 1_000_000, "times": 1},
 }
 SHORT: dict[str, dict[str, Any]] = {

@@ -1,5 +1,6 @@
-"""`python3 manage.py demo_day`: a gaming day with every kind of event and act, paid, closed and filed, on an empty demo house."""
+"""`python3 manage.py demo_day`: a gaming day with every kind of event and act, closed and filed, in a demo house of its own."""
 
+import os
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,12 +23,14 @@ from devices.demo_day.packs import NotVerified, take_away
 class Command(BaseCommand):
     """Plays, closes, packs and verifies; prints what it did, by kind."""
 
-    help = "Play a gaming day with every kind of event and act on an empty demo house; close it, and verify its packs."
+    help = (
+        "Play a gaming day with every kind of event and act in a demo house of its own; close it, and verify its packs."
+    )
     example = "demo_day --out packs"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "--out", type=Path, metavar="FOLDER", help="where the packs go (default: demo_day in the data folder)"
+            "--out", type=Path, metavar="FOLDER", help="where the packs go (default: packs in the data folder)"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -41,12 +44,13 @@ class Command(BaseCommand):
                 played = play(now=timezone.now())
         except AnotherHouse as house:
             raise CommandError(
-                f"{house}: a day in which a year has gone by is played on an empty database; JACKPOT_DATA names a folder for one"
+                f"{house}: a day in which a year has gone by is played on an empty database; JACKPOT_DATA names a folder for one."
+                f" {self._look()}"
             ) from None
         except (NotPlayed, ActRefused) as failure:
             raise CommandError(f"the day was not played: {failure}") from failure
         self._told(played)
-        folder = options["out"] or settings.DATA.path / "demo_day"
+        folder = options["out"] or settings.DATA.path / "packs"
         try:
             for taken in take_away(folder):
                 print(f"\n{taken.file}: {taken.size:,} bytes, verified offline")
@@ -55,6 +59,13 @@ class Command(BaseCommand):
             raise CommandError(str(failure)) from None
         except OSError as trouble:
             raise CommandError(f"--out {folder}: {trouble.strerror}") from None
+        print(f"\n{self._look()}")
+
+    def _look(self) -> str:
+        """Where people see what was played; on a database of one's own they know."""
+        return (
+            "" if os.environ.get("DATABASE_URL") else f"To look at it: python3 manage.py up --data {settings.DATA.path}"
+        )
 
     def _told(self, played: Played) -> None:
         """What was done, by kind, and the trial balance of the day."""
