@@ -17,10 +17,15 @@ import httpx
 import psycopg
 import pytest
 from django.db import connection
+from hypothesis import HealthCheck, settings
 
 from jackpot.config.database_roles.privileges import SERVICE, SETTLE
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# How long an example takes says something of the machine, and nothing of what is tested.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 pytest_plugins = ["tests.services.fixtures", "tests.services.played"]  # floors to play on, and one that was played on
 

@@ -45,7 +45,7 @@ def test_the_vectors_of_the_rfc(key: str, message: str, signature: str) -> None:
     assert is_signed(*said) and theirs(*said)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.binary(min_size=32, max_size=32), st.binary(max_size=200), st.integers(0, 511), st.integers(0, 255))
 def test_what_they_sign_is_signed_and_one_bit_off_is_not(
     secret: bytes, statement: bytes, bit: int, of_key: int

@@ -195,7 +195,7 @@ def spoiled(draw: st.DrawFn) -> dict[str, Any]:
 
 
 @given(spoiled(), st.sets(st.sampled_from(CALLERS)))
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_a_reason_holds_a_round_if_and_only_if_a_fault_of_it_is_named(message: dict[str, Any], extra: set[str]) -> None:
     read = door.read(message, GAMES)
     if not isinstance(read, RoundMessage):
