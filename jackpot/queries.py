@@ -182,6 +182,11 @@ def link_keys() -> list[tuple[str, int, int]]:
     return list(Link.objects.values_list("code", "id", "stream_id"))
 
 
+def links_by_code() -> list[str]:
+    """The code of every link, in order."""
+    return list(Link.objects.order_by("code").values_list("code", flat=True))
+
+
 def link_key(code: str) -> tuple[int, int] | None:
     """The ids of a link and its stream; None where there is no such link."""
     return Link.objects.filter(code=code).values_list("id", "stream_id").first()

@@ -23,7 +23,7 @@ from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter, Parameters
 from accounting.rules.roles import ROLES, in_order
 from accounting.shell.pages import page, roles_of
-from accounting.shell.templatetags.pages import money, words
+from accounting.shell.templatetags.pages import money, title, words
 from jackpot import hit_queries
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
@@ -31,7 +31,6 @@ from tables.models import Payout
 from tables.queries import locks, payouts, set_up, worth
 from tables.queries.days import tables_on
 from tables.queries.unclaimed import owed
-from tables.templatetags.cards import title
 
 PAYOUTS_SHOWN = 50
 HANDS = [*reversed(FIVE_CARD_HANDS), "mini_royal"]

@@ -13,6 +13,7 @@ from accounting.office.acts import Act
 from accounting.office.inputs import Input, again, all_inputs, inside, listed, placed, put, row_at, shared
 from accounting.office.rules import asking
 from accounting.office.rules.dollars import cents_of, typed
+from accounting.office.rules.shares import percent, ppm_of
 from accounting.rules import acts
 from accounting.rules.acts import ActRefused, Field, expected
 from accounting.rules.moments import is_moment
@@ -142,6 +143,8 @@ class ActForm:
         match one.of.kind:
             case acts.WHOLE if one.of.money:
                 return cents_of(one.typed)
+            case acts.WHOLE if one.of.rate:
+                return ppm_of(one.typed)
             case acts.WHOLE:
                 digits = one.typed.removeprefix("-")
                 if not (digits.isascii() and digits.isdigit() and len(digits) < 19):
@@ -199,6 +202,8 @@ def as_typed(of: Field, value: Any) -> str:
     match of.kind:
         case acts.WHOLE if of.money:
             return typed(value)
+        case acts.WHOLE if of.rate:
+            return percent(value)
         case acts.FLAG:
             return "yes" if value else "no"
         case acts.NESTED | acts.CHOICES:

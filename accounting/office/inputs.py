@@ -50,6 +50,8 @@ class Input:
         """What may be typed, in words."""
         if self.of.money:
             return "dollars, like 1,250.00"
+        if self.of.rate:
+            return "percent of the wager, like 17 or 17.0003"
         if self.of.kind == acts.MOMENT:
             return "like 2026-11-27 22:00, on the property's clock"
         if self.of.kind == acts.NESTED:
@@ -111,12 +113,12 @@ def _row(path: tuple[str | int, ...], title: str, items: Mapping[str, Any], row:
 
 def _plain(name: str, schema: Mapping[str, Any], required: bool, before: str = "") -> Field:
     kind = acts.CHOICE if "enum" in schema else SCALARS[_type(schema)]
-    money = kind == acts.WHOLE and name.endswith("_cents")
-    title = schema.get("title") or name.removesuffix("_cents").replace("_", " ")
+    money, rate = (kind == acts.WHOLE and name.endswith(unit) for unit in ("_cents", "_ppm"))
+    title = schema.get("title") or name.removesuffix("_cents").removesuffix("_ppm").replace("_", " ")
     return Field(
         name, kind, f"{before}{title}" if before else title[:1].upper() + title[1:], required=required,
-        choices=tuple(schema.get("enum", ())), least=schema.get("minimum"), most=schema.get("maximum"), money=money,
-        may_be_null=isinstance(schema.get("type"), list), help=schema.get("description", ""),
+        choices=tuple(schema.get("enum", ())), least=schema.get("minimum"), most=schema.get("maximum"), money=money, rate=rate,
+        may_be_null=isinstance(schema.get("type"), list), help="" if rate else schema.get("description", ""),
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -310,6 +311,13 @@ def jobs(kind: str = "", limit: int = 20) -> list[Job]:
     """The last jobs, of one kind where it is named, newest first, without their results."""
     found = Job.objects.filter(kind=kind) if kind else Job.objects.all()
     return list(found.defer("result").order_by("-id")[:limit])
+
+
+def choices(act: Act, *, most: int = 50) -> list[str]:
+    """Subjects that an act can be asked for as they stand, as far as the house lists such subjects."""
+    listed = registry.subjects().get(act.shape.subject)
+    possible = (each for each in (listed() if listed else ()) if act.possible is None or act.possible(each))
+    return list(islice(possible, most))
 
 
 def result_files(job: Job) -> list[ResultFile]:

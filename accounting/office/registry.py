@@ -1,6 +1,6 @@
 """What the installed apps declare to the office, found by the names of their modules; none is imported by name here."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -13,6 +13,12 @@ from accounting.office.work import JobKind
 def acts() -> dict[str, Act]:
     """Every act of the house by its name, in the order of apps and declarations."""
     return by_name(declared("acts", "ACTS"))
+
+
+@cache
+def subjects() -> dict[str, Callable[[], Iterable[str]]]:
+    """What acts may be about, by what it is (`link`, `hit` …), as far as it is not dealt with: forms offer it."""
+    return dict(declared("acts", "SUBJECTS"))
 
 
 @cache

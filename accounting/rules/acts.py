@@ -53,6 +53,7 @@ class Field:
     most: int | None = None
     may_be_null: bool = False
     money: bool = False  # whole cents, typed by people as dollars
+    rate: bool = False  # parts per million, typed by people as percent
     help: str = ""
     read: Callable[[Any, str], Any] | None = None
     schema: Mapping[str, Any] | None = None

@@ -37,6 +37,7 @@ def _perform(asked: Asked) -> Performed:
     return Performed(detail="" if replaced is None else f"replaced by slip {slip_name(replaced.number)}")
 
 
+SUBJECTS = (("slip", queries.standing_names),)
 ACTS: tuple[Act, ...] = (
     Act(
         shape=Shape("slip.void", "slip"),

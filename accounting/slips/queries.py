@@ -308,6 +308,12 @@ def columns(slip: Slip) -> tuple[object, ...]:
     )  # fmt: skip
 
 
+def standing_names(*, most: int = 50) -> list[str]:
+    """The numbers of the latest slips that are not void, the newest first."""
+    found = Slip.objects.filter(void__isnull=True).order_by("-number").values_list("number", flat=True)
+    return [slip_name(number) for number in found[:most]]
+
+
 def last_days() -> tuple[date | None, date | None]:
     """The first and the last gaming day on which slips were issued; None where none was."""
     days = Slip.objects.order_by("gaming_date").values_list("gaming_date", flat=True)

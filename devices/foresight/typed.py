@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from accounting.office.rules.dollars import cents_of, typed
+from accounting.office.rules.shares import percent, ppm_of
 from devices.foresight.proposed import ProposedRefused
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import LevelTerms
 
-PERCENT: Final = re.compile(r"(\d{1,3})(?:\.(\d{1,4}))?\s*%?", re.ASCII)
 MONEY, RATE, CHOICE = "money", "rate", "choice"
 
 
@@ -56,12 +55,6 @@ class Level:
 
     code: str
     inputs: list[Input]
-
-
-def percent(ppm: int) -> str:
-    """Parts per million as people type a percentage: 170003 is `17.0003`."""
-    whole, rest = divmod(ppm, 10_000)
-    return f"{whole}.{rest:04d}".rstrip("0").rstrip(".")
 
 
 def written(of: Of, level: LevelTerms) -> str:
@@ -118,10 +111,7 @@ def _meant(field: Input) -> int | str | None:
         if text not in field.of.choices:
             raise ValueError(f"one of {', '.join(field.of.choices)} is expected")
         return text
-    found = PERCENT.fullmatch(text)
-    if found is None:
-        raise ValueError("a percentage like 17 or 17.0003 is expected, four places at most")
-    return int(found[1]) * 10_000 + int((found[2] or "").ljust(4, "0"))
+    return ppm_of(text)
 
 
 def show_refusal(filled: list[Level], refusal: ProposedRefused) -> None:

@@ -2,5 +2,7 @@
 
 from jackpot.acts.levels import LEVEL_ACTS
 from jackpot.acts.links import LINK_ACTS
+from jackpot.queries import level_owners, links_by_code
 
 ACTS = (*LEVEL_ACTS, *LINK_ACTS)
+SUBJECTS = (("link", links_by_code), ("level", level_owners))

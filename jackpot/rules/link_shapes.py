@@ -23,12 +23,12 @@ _INITIAL: Final = {
     "description": "its reset where this is left empty",
 }  # fmt: skip
 _CENTS: Final = {"type": "integer", "minimum": 0, "maximum": definition.MOST_CENTS}
-_PPM: Final = {"type": "integer", "minimum": 0, "maximum": MILLION}
+_PPM: Final = {"type": "integer", "minimum": 0, "maximum": MILLION, "description": "parts per million of the wager"}
 LEVEL_SCHEMA: Final[dict[str, Any]] = {
     "code": {"type": "string"},
     "reset_cents": _CENTS,
-    "rate_ppm": _PPM | {"title": "rate, parts per million"},
-    "reserve_ppm": _PPM | {"title": "reserve rate, parts per million"},
+    "rate_ppm": _PPM,
+    "reserve_ppm": _PPM | {"title": "reserve rate"},
     "limit_cents": _CENTS | {"minimum": 1},
     "unreasonable_cents": _CENTS | {"title": "most of one round"},
     "overflow_policy": {"type": "string", "enum": ["next_reset", "revenue"]},

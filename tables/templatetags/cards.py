@@ -52,12 +52,6 @@ def row(cards: Iterable[str], size: str) -> SafeString:
     )
 
 
-@register.filter
-def title(game: str) -> str:
-    """What people call a game: `mississippi-stud` is `Mississippi Stud`."""
-    return " ".join(word.capitalize() for word in game.split("-"))
-
-
 @register.simple_tag
 def cards(dealt: Iterable[str]) -> SafeString:
     """Cards in a table's row: small."""

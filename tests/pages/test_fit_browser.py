@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
+from devices.intake import contact
+from devices.models import Device
+from tables.models import Table
 from tests.conftest import Service
 from tests.pages.browsers import sign_in
 from tests.pages.lived_in import furnish, pages_of_everybody
-from tests.services.house import House, two_hits
+from tests.services.house import LINKED, House, two_hits
 
 pytestmark = pytest.mark.browser
 
@@ -46,12 +52,21 @@ BROKEN = """() => {
 """Words and figures that go over two lines."""
 
 
+def fallen_silent(table: str) -> None:
+    """A table whose device was heard of two days ago for the last time: what says so is long."""
+    device = Device.objects.create(code="G-1", enrolled_at=timezone.now())
+    device.tables.set(Table.objects.filter(code=table))
+    contact.hear(device.pk, at=timezone.now() - timedelta(days=2, hours=5))
+    assert contact.watch(at=timezone.now()) == [table]
+
+
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("width", "height"), [(1280, 800), (1920, 1080)])
 def test_nothing_is_cut_off_and_no_page_scrolls_for_nothing(
     open_house: House, live_service: Service, page: Page, width: int, height: int
 ) -> None:
     furnish(open_house)
+    fallen_silent(LINKED)
     page.set_viewport_size({"width": width, "height": height})
     cut, broken = {}, {}
     for role, address in pages_of_everybody():

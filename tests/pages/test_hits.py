@@ -12,7 +12,7 @@ import time_machine
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CAGE, CONTROLLER, MANAGER, SUPERVISOR
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.test_decided import agree, ask, offered
-from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, House, message, royal, two_hits
+from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, House, message, royal, seat, two_hits
 
 FIRST, SECOND = "ms-mg01-000001", "ms-mg01-000002"
 
@@ -144,3 +144,26 @@ def day_of(client: Any) -> str:
 
     cache.clear()
     return text_of(client.get("/accounting/tables/"))
+
+
+def test_whoever_comes_to_a_form_without_its_subject_chooses_from_what_it_can_be_done_to(
+    house: House, signed_in: SignedIn
+) -> None:
+    house.play(royal("R-1"), royal("R-2", table=NEIGHBOUR), message("R-3", seat(1, "3s 3s")))
+    house.act("hit.verify", SECOND)
+    house.act("table.close", NEIGHBOUR)
+
+    def offers(role: str, act: str, subject: str = "") -> list[str]:
+        body = signed_in(role).get(f"/decisions/new/{act}/{subject}").content.decode()
+        return re.findall(
+            r'<option value="([^"]+)">', body.partition('<datalist id="subjects">')[2].partition("</datalist>")[0]
+        )
+
+    assert offers(MANAGER, "hit.approve") == [SECOND]
+    assert offers(SUPERVISOR, "hit.verify") == [FIRST]
+    assert offers(SUPERVISOR, "table.open") == [NEIGHBOUR]
+    assert NEIGHBOUR not in offers(SUPERVISOR, "table.close") != []
+    assert offers(SUPERVISOR, "round.correct") == [f"{LINKED}/R-3"]
+    assert set(offers(CAGE, "payout.pay")) == {f"{LINKED}/R-1/1/3", f"{NEIGHBOUR}/R-2/1/3"}
+    assert "ms-mg01/major" in offers(ACCOUNTING, "level.adjust")
+    assert offers(SUPERVISOR, "hit.verify", f"?subject={FIRST}") == [], "who comes for one has chosen"

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from playwright.sync_api import Page, expect
 
+from accounting.shell.templatetags.pages import age
 from tests.conftest import Service
 from tests.pages.browsers import meter, sign_in
 from tests.pages.conftest import person
@@ -120,6 +121,14 @@ def test_the_clock_goes_on_while_rounds_arrive(open_house: House, live_service: 
         ),
     )
     assert abs(seconds(shown) - seconds(now)) in (0, 1, 2)
+    aged = (130, 7_300, 116_950, 180_000)  # far from where the words change
+    browser_page.evaluate(
+        "ages => ages.forEach(age => { const place = document.createElement('b'); place.dataset.age = age;"
+        " document.body.append(place); })",
+        aged,
+    )
+    for one in aged:
+        expect(browser_page.locator(f"[data-age='{one}']")).to_have_text(age(one))
 
 
 def seconds(clock: str) -> int:

@@ -185,3 +185,20 @@ def test_lists_tell_the_two_hours_of_an_autumn_night_apart(house: House, signed_
         assert "01:30:00 EST second" in shown, page
         assert "03:00:00 r-3" in shown, page
     assert DEALT
+
+
+AGES = {
+    0: "0 s",
+    119: "119 s",
+    120: "2 min",
+    7_199: "119 min",
+    7_200: "2 h 0 min",
+    116_940: "32 h 29 min",
+    172_800: "2 d 0 h",
+    3_456_789: "40 d 0 h",
+}
+
+
+@pytest.mark.parametrize(("seconds", "words"), AGES.items())
+def test_how_long_ago_is_said_so_that_one_need_not_count(seconds: int, words: str) -> None:
+    assert pages.age(seconds) == words

@@ -44,8 +44,10 @@ def test_a_link_is_filed_by_typing_it_key_by_key() -> None:
     titles = {one.name: one.of.title for one in empty.inputs}
     assert (titles["p-link.code"], titles["p-link.levels.0.reset_cents"]) == ("Code", "Level 1: reset")
     first = values(link__code="nn", link__paytable="two-prizes", link__decks="1", filing="F-1")
-    first |= values(link__levels__0__code="grand", link__levels__0__reset_cents="100.00", link__levels__0__rate_ppm="5")
-    level = {"code": "grand", "reset_cents": 10_000, "rate_ppm": 5}
+    first |= values(
+        link__levels__0__code="grand", link__levels__0__reset_cents="100.00", link__levels__0__rate_ppm="17.0003"
+    )
+    level = {"code": "grand", "reset_cents": 10_000, "rate_ppm": 170_003}
     assert typed(empty, **first) == {
         "link": {"code": "nn", "paytable": "two-prizes", "decks": 1, "levels": [level]}, "filing": "F-1",
     }  # fmt: skip
@@ -73,9 +75,9 @@ def test_rows_in_which_nothing_is_typed_are_left_out_and_faults_stand_in_the_row
 
 def test_terms_name_only_what_changes_and_a_limit_can_be_taken_away() -> None:
     shown = form("link.terms", {"levels": [{"code": "grand"}, {"code": "minor"}]})
-    one = values(levels__0__code="grand", levels__1__code="minor", levels__1__rate_ppm="7")
+    one = values(levels__0__code="grand", levels__1__code="minor", levels__1__rate_ppm="7 %")
     assert typed(shown, **one, **{"p-levels__0__limit_cents-none": "on"}) == {
-        "levels": [{"code": "grand", "limit_cents": None}, {"code": "minor", "rate_ppm": 7}]
+        "levels": [{"code": "grand", "limit_cents": None}, {"code": "minor", "rate_ppm": 70_000}]
     }
     assert typed(shown, **values(levels__0__rate_ppm="many")) is None
     assert [each.name for each in shown.inputs if each.error] == ["p-levels.0.rate_ppm"]
@@ -93,7 +95,9 @@ def test_what_each_level_of_a_new_link_opens_with_is_typed_beside_it_in_dollars(
     titles = {one.name: one.of.title for one in shown.inputs}
     assert titles["p-link.levels.0.initial_cents"] == "Level 1: opens with" and "p-initial" not in titles
     assert not [one.name for one in shown.inputs if one.of.kind == "nested"], "nothing is typed as JSON"
-    first = values(link__levels__0__code="grand", link__levels__0__reset_cents="100.00", link__levels__0__rate_ppm="5")
+    first = values(
+        link__levels__0__code="grand", link__levels__0__reset_cents="100.00", link__levels__0__rate_ppm="17.0003"
+    )
     second = values(link__levels__1__code="minor", link__levels__1__reset_cents="1", link__levels__1__rate_ppm="5")
     amounts = values(link__levels__0__initial_cents="1,250.00", link__levels__1__initial_cents="0.05")
     sent = typed(shown, **first, **second, **amounts)
@@ -118,7 +122,7 @@ def test_an_amount_that_is_none_or_whose_level_is_not_named_is_refused_in_its_pl
 
 
 def test_a_filed_link_is_shown_again_with_what_each_level_opens_with() -> None:
-    level = {"code": "grand", "reset_cents": 10_000, "rate_ppm": 5}
+    level = {"code": "grand", "reset_cents": 10_000, "rate_ppm": 170_003}
     shown = form("link.file", {"link": {"code": "nn", "levels": [level]}, "initial": {"grand": 125_000}, "filing": "F"})
     typed_now = {one.name: one.typed for one in shown.inputs if one.typed}
     assert typed_now["p-link.levels.0.initial_cents"] in ("1250.00", "1,250.00")

@@ -325,7 +325,13 @@ def propose(request: HttpRequest, act: str) -> HttpResponse:
             except Conflict as conflict:
                 form.refusal = str(conflict)
                 form.seen, status = wanted.version(form.subject) or "", 409
-    context = {"form": form, "act": wanted, "foreseen": foreseen, "tiers": queries.tiers_in_force()[wanted.name]}
+    context = {
+        "form": form,
+        "act": wanted,
+        "foreseen": foreseen,
+        "tiers": queries.tiers_in_force()[wanted.name],
+        "choices": () if subject else queries.choices(wanted),
+    }
     return render(request, "office/propose.html", context, status=status)
 
 

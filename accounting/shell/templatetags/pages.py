@@ -19,6 +19,7 @@ register = template.Library()
 
 MINUS = "\N{MINUS SIGN}"
 NOTHING = "\N{EN DASH}"
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
 
 
 @register.filter
@@ -98,6 +99,12 @@ def words(code: str | None) -> str:
 
 
 @register.filter
+def title(game: str) -> str:
+    """What people call a game: `mississippi-stud` is `Mississippi Stud`."""
+    return " ".join(word.capitalize() for word in game.split("-"))
+
+
+@register.filter
 def role(code: str) -> str:
     """What the house calls a role: `controller` is `accounting manager`."""
     return ROLES.get(code, words(code))
@@ -134,8 +141,17 @@ def _told_apart(at: datetime | str | None, pattern: str) -> str:
 
 @register.filter
 def age(seconds: int) -> str:
-    """How long ago, in seconds up to two minutes, then in minutes; `live.js` goes on counting in the same words."""
-    return f"{seconds} s" if seconds < 120 else f"{seconds // 60:,} min"
+    """How long ago: seconds up to two minutes, minutes up to two hours, hours up to two days, then days and hours.
+
+    `live.js` goes on counting in the same words.
+    """
+    if seconds < 2 * MINUTE:
+        return f"{seconds} s"
+    if seconds < 2 * HOUR:
+        return f"{seconds // MINUTE} min"
+    if seconds < 2 * DAY:
+        return f"{seconds // HOUR} h {seconds % HOUR // MINUTE} min"
+    return f"{seconds // DAY:,} d {seconds % DAY // HOUR} h"
 
 
 @register.filter

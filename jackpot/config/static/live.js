@@ -12,6 +12,13 @@
   var aboveATable = document.body.classList.contains("sign");
   var calm = window.matchMedia("(prefers-reduced-motion: reduce)");
   function now() { return performance.now(); }
+  /* As the pages write it (`age`). */
+  function aged(seconds) {
+    if (seconds < 120) { return seconds + " s"; }
+    var minutes = Math.floor(seconds / 60), hours = Math.floor(minutes / 60);
+    if (hours < 2) { return minutes + " min"; }
+    return hours < 48 ? hours + " h " + minutes % 60 + " min" : Math.floor(hours / 24) + " d " + hours % 24 + " h";
+  }
   function money(cents) {
     var text = String(Math.abs(cents)).padStart(3, "0");
     return (cents < 0 ? "\u2212" : "") + "$" + text.slice(0, -2).replace(/\B(?=(\d{3})+$)/g, ",") + "." + text.slice(-2);
@@ -100,7 +107,7 @@
     var next = age >= STALE || silent ? "stale" : state, seconds = Math.max(0, Math.floor((silent ? Math.max(age, now() - heard) : age) / 1000));
     if (aboveATable) { document.body.classList.toggle("stale", next === "stale"); }
     if (sign.dataset.live !== next) { sign.dataset.live = next; }
-    var text = next === "connecting" ? next : next + ", " + (seconds < 120 ? seconds + " s" : Math.floor(seconds / 60) + " min");
+    var text = next === "connecting" ? next : next + ", " + aged(seconds);
     if (sign.textContent !== text) { sign.textContent = text; }
     var aloud = sign.nextElementSibling;                  /* read aloud only when the state changes, not every second */
     if (aloud && aloud.matches("[data-live-heard]") && aloud.textContent !== next) { aloud.textContent = next; }
@@ -190,7 +197,7 @@
     each("[data-age]", function (place) {
       if (place.since === undefined || place.made !== place.dataset.age) { place.made = place.dataset.age; place.since = now() - 1000 * Number(place.made); }
       var seconds = Math.floor((now() - place.since) / 1000);
-      place.textContent = seconds < 120 ? seconds + " s" : Math.floor(seconds / 60) + " min";
+      place.textContent = aged(seconds);
     });
   }
   signs.push(grow);
