@@ -18,6 +18,7 @@ LEFT: Final = 88
 RIGHT: Final = 12
 TOP: Final = 26
 BOTTOM: Final = 28
+HALF_A_LABEL: Final = 32
 MINUTE: Final = 60
 HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
@@ -52,10 +53,11 @@ class Mark(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A place on an axis, and what stands there."""
+    """A place on an axis, and what stands there: `anchor` says which part of the label stands at the place (SVG)."""
 
     place: float
     label: str
+    anchor: str = "middle"
 
 
 class Placed(NamedTuple):
@@ -143,13 +145,18 @@ def draw(
         tuple(
             Placed(x(mark.at), mark.kind, MARKS[mark.kind], mark.words) for mark in marks if first <= mark.at <= last
         ),
-        tuple(Tick(x(at), label) for at, label in times(first, last, zone)),
+        tuple(_under(x(at), label) for at, label in times(first, last, zone)),
         left_scale.ticks() if common else (),
         right_scale.ticks() if apart else (),
         words,
         right=right,
         right_label=right + 6,
     )
+
+
+def _under(place: float, label: str) -> Tick:
+    """A label below its place, none of it beyond the drawing."""
+    return Tick(place, label, "end" if place + HALF_A_LABEL > WIDTH else "middle")
 
 
 def _steps(points: Sequence[tuple[float, float]]) -> str:

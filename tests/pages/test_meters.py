@@ -136,3 +136,13 @@ def test_a_line_of_its_own_scale_fills_the_drawing_too() -> None:
     # Two wholly different sums run from the bottom to the top alike; each has its amounts.
     assert drawing.lines[0].path == drawing.lines[1].path == "M88.0 222.6H952.0V35.4"
     assert drawing.amounts[0].label == "$10" and drawing.own_amounts[0].label == "$1,000,000"
+
+
+def test_no_label_under_a_drawing_ends_beyond_it() -> None:
+    day = 86_400
+    midnight = datetime(2026, 11, 1, tzinfo=UTC).timestamp()
+    drawn = draw([Line("major", "first", [(midnight, 0), (midnight + 28 * day, 5_000)])], [], UTC_ZONE, "a month")
+    assert drawn is not None
+    *others, last = drawn.times
+    assert last.place + 20 > drawn.width and last.anchor == "end"
+    assert {tick.anchor for tick in others} == {"middle"}
