@@ -16,12 +16,12 @@ MADE_HERE = (".pyc", "/INSTALLER", "/REQUESTED", "/RECORD", "/direct_url.json")
 
 def licence(about: metadata.PackageMetadata) -> str:
     """What a distribution says its licence is, by the newest of the three ways to say it; empty if it says nothing."""
-    if said := about.get("License-Expression"):
+    for said in about.get_all("License-Expression", []):
         return said
     classified = [
         line.rpartition(" :: ")[2] for line in about.get_all("Classifier", []) if line.startswith("License ::")
     ]
-    return " and ".join(classified) or (about.get("License") or "").strip().partition("\n")[0]
+    return " and ".join(classified) or about.get_all("License", [""])[0].strip().partition("\n")[0]
 
 
 def changed(distribution: metadata.Distribution) -> list[str]:

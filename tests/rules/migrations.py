@@ -7,7 +7,8 @@ is, and whatever they leave out must have a value of its own in the database.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from django.db import connection, migrations, models
 from django.db.migrations.operations.base import Operation
@@ -51,7 +52,7 @@ def breaks(migration: migrations.Migration, state: ProjectState) -> Iterator[str
             yield f"{operation.describe()}: {why}"
 
 
-def _in_the_database(operations: list[Operation]) -> Iterator[Operation]:
+def _in_the_database(operations: Sequence[Operation]) -> Iterator[Operation]:
     for operation in operations:
         if isinstance(operation, migrations.SeparateDatabaseAndState):
             yield from _in_the_database(operation.database_operations)
@@ -108,9 +109,9 @@ def _altered(operation: migrations.AlterField, app: str, before: ProjectState, a
     old, new = (
         each.apps.get_model(app, operation.model_name)._meta.get_field(operation.name) for each in (before, after)
     )
-    if old.null and not new.null:  # type: ignore[union-attr]
+    if old.null and not new.null:
         return "demands a value that running code may leave out"
-    was, becomes = (each.db_type(connection) for each in (old, new))  # type: ignore[union-attr]
+    was, becomes = (each.db_type(connection) for each in (old, new))
     longer = [re.fullmatch(r"varchar\((\d+)\)", each or "") for each in (was, becomes)]
     if was == becomes or (all(longer) and int(longer[0][1]) < int(longer[1][1])):  # type: ignore[index]
         return None
@@ -121,24 +122,18 @@ def _allows_more(old: models.BaseConstraint, new: models.BaseConstraint) -> bool
     """Whether a list of allowed values has only grown."""
     if not (isinstance(old, models.CheckConstraint) and isinstance(new, models.CheckConstraint)):
         return False
-    first, second = ([*each.condition.children] if isinstance(each.condition, models.Q) else [] for each in (old, new))
+    first, second = (list[Any](getattr(each.condition, "children", ())) for each in (old, new))
     if len(first) != 1 or len(second) != 1 or not all(isinstance(each, tuple) for each in (*first, *second)):
         return False
     (name, values), (other, more) = first[0], second[0]
     return bool(name == other and name.endswith("__in") and set(values) <= set(more))
 
 
-def sql_breaks(sql: object, known: set[str]) -> str | None:
+def sql_breaks(sql: Any, known: set[str]) -> str | None:
     """The same for SQL, by its words: what is no plain addition needs a reason."""
-    statements = (
-        sql if isinstance(sql, str) else "; ".join(str(each[0] if isinstance(each, tuple) else each) for each in sql)
-    )  # type: ignore[attr-defined]
-    text = re.sub(
-        r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'",
-        " ",
-        re.sub(r"\$(\w*)\$.*?\$\1\$", " ", statements, flags=re.S),
-        flags=re.S,
-    )
+    parts = [sql] if isinstance(sql, str) else [each[0] if isinstance(each, tuple | list) else each for each in sql]
+    bodies = re.sub(r"\$(\w*)\$.*?\$\1\$", " ", "; ".join(parts), flags=re.S)  # what functions do they do when called
+    text = re.sub(r"--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'", " ", bodies, flags=re.S)
     for pattern, why in {**BREAKING_SQL, **JUDGED_SQL}.items():
         tables = [found.groupdict().get("table") for found in re.finditer(pattern, text, re.I | re.S)]
         if any(table is None or table in known for table in tables):

@@ -10,7 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import migrations, models
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.operations.base import Operation
-from django.db.migrations.state import ProjectState
+from django.db.migrations.state import ModelState, ProjectState
 
 from tests.rules.migrations import breaks
 
@@ -81,9 +81,8 @@ def kinds(*names: str) -> Any:
 def judge(*operations: Operation) -> list[str]:
     """What of a migration that does this breaks running code."""
     state = ProjectState()
-    state.add_model(migrations.state.ModelState.from_model(Place))  # type: ignore[attr-defined]
-    migration = migrations.Migration("0002_next", "old")
-    migration.operations = list(operations)
+    state.add_model(ModelState.from_model(Place))
+    migration = type("Migration", (migrations.Migration,), {"operations": list(operations)})("0002_next", "old")
     return list(breaks(migration, state))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -78,7 +79,7 @@ def test_who_would_serve_it_waits_and_says_why_once(
         if len(looks) == 3:
             run(goes)
 
-    monkeypatch.setattr(database.time, "sleep", look_again)
+    monkeypatch.setattr(time, "sleep", look_again)
     run(comes)
     database.serve_when_it_fits(sessions=False)
     assert len(looks) == 3
