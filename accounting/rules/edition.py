@@ -13,3 +13,12 @@ day goes by the clock on the wall."""
 CURRENT: Final = 2
 """Lines name the paytable row that paid them, envy its award; the hash covers edition, receipt and device; a gaming day goes
 by instants."""
+
+
+class LaterVersion(Exception):
+    """What stands on a stream was decided by a version of this program that knows more: only such a one may go on with it."""
+
+    def __init__(self, stream: str, what: str) -> None:
+        super().__init__(
+            f"stream {stream} has {what}: a later version of this program recorded it, and this one waits for its update"
+        )

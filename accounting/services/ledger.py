@@ -15,7 +15,7 @@ from accounting.queries import the_property
 from accounting.rules import edition
 from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, Movement, inventory, of_level
 from accounting.rules.chain import GENESIS, event_hash
-from accounting.rules.events import OPENED
+from accounting.rules.events import KINDS, OPENED
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
 from accounting.services.copying import Copying
@@ -192,9 +192,46 @@ def _open(accounts: Iterable[tuple[str, str, str]]) -> None:
     Account.objects.bulk_create(Account(code=code, kind=kind, owner=owner) for code, kind, owner in accounts)
 
 
+# Kinds are looked for from where this process last looked: an index holds the events that are no rounds.
+BEYOND = """
+    SELECT (SELECT rules FROM accounting_event WHERE stream_id = %(stream)s AND sequence = %(last)s),
+        (SELECT kind FROM accounting_event WHERE stream_id = %(stream)s AND kind <> 'round'
+            AND sequence > %(seen)s AND kind <> ALL(%(kinds)s) ORDER BY sequence LIMIT 1)
+"""
+_seen: dict[int, int] = {}
+
+
+def forget() -> None:
+    """Look again at all that stands on every stream, as a process that has just started does."""
+    _seen.clear()
+
+
+def refuse_what_is_beyond(stream_id: int, next_sequence: int) -> None:
+    """LaterVersion where events of a locked stream are of a later rules edition, or of a kind unknown here.
+
+    Hosts are updated one after the other: a process of the version before may run beside one of the next. What the later
+    one recorded may mean something that this one does not know of, so from then on the stream is the later one's.
+    """
+    last = next_sequence - 1
+    seen = _seen.get(stream_id, -1)
+    values = {"stream": stream_id, "last": last, "seen": seen if seen <= last else -1, "kinds": list(KINDS)}
+    ((rules, kind),) = execute(BEYOND, values)
+    if rules is not None and rules > edition.CURRENT:
+        what = f"events of rules edition {rules}, of which {edition.CURRENT} are known"
+        raise edition.LaterVersion(stream(stream_id).code, what)
+    if kind is not None:
+        raise edition.LaterVersion(stream(stream_id).code, f"an event of the unknown kind {kind}")
+    _seen[stream_id] = last
+
+
 def lock_stream(stream_id: int) -> Stream:
-    """A stream with its row locked until the transaction ends, as whoever changes what is on it must hold it."""
-    return Stream.objects.select_for_update(no_key=True).get(pk=stream_id)
+    """A stream with its row locked until the transaction ends, as whoever changes what is on it must hold it.
+
+    LaterVersion where this program may not go on with it.
+    """
+    locked = Stream.objects.select_for_update(no_key=True).get(pk=stream_id)
+    refuse_what_is_beyond(stream_id, locked.next_sequence)
+    return locked
 
 
 # The moment of the last event is read apart: a row that was locked is read anew, a row beside it is not.
@@ -213,10 +250,13 @@ WAITED_AT_MOST = timedelta(minutes=1)
 def lock_where_free(stream_id: int) -> Row | None:
     """Lock a stream's row until the transaction ends: id, next sequence, head, version of its terms.
 
-    None where another transaction holds it: nobody waits.
+    None where another transaction holds it: nobody waits. LaterVersion where this program may not go on with it.
     """
     found = execute(FREE, [stream_id])
-    return found[0] if found else None
+    if not found:
+        return None
+    refuse_what_is_beyond(stream_id, found[0][1])
+    return found[0]
 
 
 def moment_on(stream_ids: Sequence[int], *, at: datetime) -> datetime:

@@ -19,11 +19,11 @@ app.autodiscover_tasks()
 
 
 @worker_init.connect
-def refuse_a_database_that_does_not_fit(**kwargs: Any) -> None:
+def wait_for_a_database_that_fits(**kwargs: Any) -> None:
     """Whoever settles needs sessions of its own."""
-    from jackpot.config.database import refuse_at_start
+    from jackpot.config.database import serve_when_it_fits
 
-    refuse_at_start(sessions=os.environ.get("JACKPOT_ROLE") == "settle")
+    serve_when_it_fits(sessions=os.environ.get("JACKPOT_ROLE") == "settle")
 
 
 @worker_shutting_down.connect

@@ -2,8 +2,11 @@
 
 import os
 import secrets
+import signal
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, LiteralString, Protocol
 
@@ -29,7 +32,12 @@ OWNERS = {
 """Commands that make tables, empty them or write what the service may only read."""
 
 TURNS = 3
+LOOK_AGAIN_SECONDS = 2.0
 EXAMPLE = "it is to look like postgresql://user:password@host:5432/database"
+
+
+class Misfit(DatabaseProblem):
+    """The database is not as this program needs it, and may be before long: somebody migrates it, or replaces the program."""
 
 
 def refuse_a_wrong_address() -> None:
@@ -51,16 +59,20 @@ def refuse_a_wrong_address() -> None:
 def refuse_what_does_not_fit(command: str) -> None:
     """DatabaseProblem when a command cannot work on the database as it is; the words say what to do."""
     try:
-        applied = _applied()
+        _refuse_a_misfit(whole=command not in ON_ANY_DATABASE)
     except OperationalError as error:
         raise DatabaseProblem(
             f"The database cannot be reached: {one_line(error)}. Is it running, and is DATABASE_URL right?"
         ) from None
-    known = _known()
+
+
+def _refuse_a_misfit(*, whole: bool) -> None:
+    """Misfit for a database newer than this program or, where it must be `whole`, behind it. OperationalError without one."""
+    applied, known = _applied(), _known()
     _refuse_newer(applied - known)
-    if command not in ON_ANY_DATABASE and known - applied:
+    if whole and known - applied:
         state = "behind this program" if applied else "empty"
-        raise DatabaseProblem(f"The database is {state}: `python3 manage.py migrate` first, or `up`, which does it")
+        raise Misfit(f"The database is {state}: `python3 manage.py migrate` first, or `up`, which does it")
 
 
 @contextmanager
@@ -81,7 +93,7 @@ def as_owner() -> Iterator[None]:
 
 def refuse_newer() -> None:
     """DatabaseProblem when the database was migrated by a version newer than this code. OperationalError without one."""
-    _refuse_newer(_applied() - _known())
+    _refuse_a_misfit(whole=False)
 
 
 def _applied() -> set[tuple[str, str]]:
@@ -96,9 +108,9 @@ def _applied() -> set[tuple[str, str]]:
         ValueError,
         TypeError,
     ) as error:  # options that no driver knows, missing rights
-        raise DatabaseProblem(
-            f"The database cannot be asked: {one_line(error)}. Is DATABASE_URL right? {EXAMPLE}"
-        ) from None
+        # Rights are given at the end of the first migration.
+        kind = Misfit if isinstance(error, Error) else DatabaseProblem
+        raise kind(f"The database cannot be asked: {one_line(error)}. Is DATABASE_URL right? {EXAMPLE}") from None
 
 
 def _known() -> set[tuple[str, str]]:
@@ -110,7 +122,7 @@ def _refuse_newer(unknown: set[tuple[str, str]]) -> None:
     if unknown:
         names = ", ".join(f"{app}.{name}" for app, name in sorted(unknown)[:3])
         more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-        raise DatabaseProblem(
+        raise Misfit(
             f"The database is newer than this program, which does not know its migrations {names}{more}:"
             " start the version that made them, or a later one"
         )
@@ -160,22 +172,59 @@ def sessions_last(first: Session, second: Session) -> bool:
     return True
 
 
-def refuse_at_start(*, sessions: bool) -> None:
-    """End this process with one line on standard error when it may not serve this database; with `sessions`, it needs them.
+def serve_when_it_fits(*, sessions: bool, ask: Callable[[Callable[[], str]], str] = lambda look: look()) -> None:
+    """Return when this process may serve its database; until then wait, and say on standard error why, a line a reason.
 
-    A database that cannot be reached yet is waited for elsewhere.
+    Hosts are updated one after the other. A process that starts may be newer than the database until somebody migrates that,
+    or older until it is itself replaced; one that runs goes on while a later version migrates (docs/updates.md). A signal
+    ends the waiting and the process, and so does, with `sessions`, a pooler that lends none. A database that cannot be
+    reached yet is waited for elsewhere. `ask` looks where this thread may not.
     """
+
+    def look() -> str:
+        try:
+            _refuse_a_misfit(whole=True)
+            if sessions:
+                refuse_a_pooler()
+        except Misfit as misfit:
+            return str(misfit)
+        except (OperationalError, psycopg.OperationalError):
+            pass
+        finally:
+            connection.close()
+        return ""
+
+    said = ""
     try:
-        refuse_newer()
-        if sessions:
-            refuse_a_pooler()
+        with _ended_by_signals():
+            while why := ask(look):
+                if why != said:
+                    print(f"Waiting. {why}", file=sys.stderr, flush=True)
+                    said = why
+                time.sleep(LOOK_AGAIN_SECONDS)
     except DatabaseProblem as problem:
         print(problem, file=sys.stderr, flush=True)
         raise SystemExit(1) from None
-    except (OperationalError, psycopg.OperationalError):
-        pass
+    if said:
+        print("The database is as this program needs it.", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let a signal to end do so at once: servers keep it for later while they load what they serve."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {each: signal.signal(each, _end) for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
     finally:
-        connection.close()
+        for each, handler in before.items():
+            signal.signal(each, handler or signal.SIG_DFL)
+
+
+def _end(number: int, frame: object) -> None:
+    raise SystemExit(0)
 
 
 def one_line(error: Exception) -> str:

@@ -1,6 +1,7 @@
 """Errors of the API as RFC 9457 `application/problem+json`: a code to act on, words to read, a pointer to the field."""
 
 import re
+import sys
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import quote
@@ -14,6 +15,7 @@ from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.views import set_rollback
 
+from accounting.rules.edition import LaterVersion
 from accounting.rules.parameters import BadParameter
 
 MEDIA_TYPE = "application/problem+json"
@@ -55,6 +57,9 @@ def handler(error: Exception, context: dict[str, Any]) -> HttpResponse | None:
     elif isinstance(error, BadParameter):
         body = document(400, "invalid_value", error.detail, pointer=error.pointer)
         return Response(body, status=400, content_type=MEDIA_TYPE)
+    elif isinstance(error, LaterVersion):
+        set_rollback()
+        return Response(document(503, "later_version", str(error)), status=503, content_type=MEDIA_TYPE)
     if not isinstance(error, exceptions.APIException):
         return None  # a bug: let it fail loudly
     set_rollback()
@@ -149,7 +154,16 @@ LONGEST_REDIRECTED = 2_000
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500: a bug. Whatever was posted may or may not be stored; the same message can be sent again."""
+    """500: a bug. Whatever was posted may or may not be stored; the same message can be sent again.
+
+    503 for what only a later version of this program may go on with: another host may have it already.
+    """
+    error = sys.exc_info()[1]
+    if isinstance(error, LaterVersion):
+        if _is_api(request):
+            return problem(503, "later_version", str(error))
+        words = {"title": "This server is being updated", "status": 503, "detail": str(error)}
+        return render(request, "refused.html", words, status=503)
     if _is_api(request):
         return problem(500, "internal_error", "Something broke. It has been logged; send the same message again.")
     return defaults.server_error(request)

@@ -14,6 +14,7 @@ from tests.benchmarks import (
     history,
     intake,
     latency,
+    limits,
     memory,
     partitions,
     replay,
@@ -35,6 +36,7 @@ SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
     "latency": latency.run,
     "memory": memory.run,
     "watchers": watchers.run,
+    "limits": limits.run,
 }
 FAR: dict[str, dict[str, Any]] = {
     "growth": {"history": (10_000, 1_000_000, 10_000_000)},
@@ -61,6 +63,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "foresee": {"rounds": 500, "times": 1},
     "memory": {"rounds": 1_000},
     "watchers": {"watchers": 50, "seconds": 2.0, "turns": 1},
+    "limits": {"rounds": 100, "seconds": 0.5, "times": 1, "sizes": (1, 100), "numbers": (10,)},
 }
 
 

@@ -14,6 +14,7 @@ import psycopg
 import pytest
 from django.db import DatabaseError, connection, transaction
 
+from accounting.services import ledger
 from devices import acts as device_acts
 from devices import posting
 from devices.audit.findings import readable
@@ -261,6 +262,7 @@ def verify() -> Counts:
 def forget() -> None:
     """What another process would see: nothing kept from before."""
     directory.forget()
+    ledger.forget()
     terms.forget()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
@@ -41,14 +42,61 @@ def test_many_unknown_migrations_are_counted(house: House) -> None:
         database.refuse_newer()
 
 
-def test_a_process_that_would_serve_it_ends_with_one_line(house: House, capsys: pytest.CaptureFixture[str]) -> None:
-    another_version_was_here()
+NOT_KNOWN_YET = "DELETE FROM django_migrations WHERE app = 'devices' AND name <> '0001_initial'"
+COMES_AND_GOES = {
+    "newer": (
+        "INSERT INTO django_migrations (app, name, applied) VALUES ('devices', '0999_x', now())",
+        "DELETE FROM django_migrations WHERE name = '0999_x'",
+        "Waiting. The database is newer than this program, which does not know its migrations devices.0999_x",
+    ),
+    "behind": (
+        "CREATE TABLE kept AS SELECT * FROM django_migrations; " + NOT_KNOWN_YET,
+        "INSERT INTO django_migrations SELECT * FROM kept ON CONFLICT DO NOTHING",
+        "Waiting. The database is behind this program: `python3 manage.py migrate` first",
+    ),
+    "not to be asked yet": (
+        "ALTER TABLE django_migrations RENAME COLUMN app TO gone",
+        "ALTER TABLE django_migrations RENAME COLUMN gone TO app",
+        "Waiting. The database cannot be asked: column django_migrations.app does not exist",
+    ),
+}
+
+
+@pytest.mark.parametrize(("comes", "goes", "words"), COMES_AND_GOES.values(), ids=COMES_AND_GOES.keys())
+def test_who_would_serve_it_waits_and_says_why_once(
+    comes: str,
+    goes: str,
+    words: str,
+    busy_house: House,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Three looks find it, and then it is mended."""
+    looks = []
+
+    def look_again(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 3:
+            run(goes)
+
+    monkeypatch.setattr(time, "sleep", look_again)
+    run(comes)
+    database.serve_when_it_fits(sessions=False)
+    assert len(looks) == 3
+    first, last = capsys.readouterr().err.splitlines()
+    assert first.startswith(words)
+    assert last == "The database is as this program needs it."
+
+
+def test_an_option_that_no_driver_knows_is_not_waited_for(
+    busy_house: House, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(connection.settings_dict, "NAME", "")
+    connection.close()
     with pytest.raises(SystemExit) as ended:
-        database.refuse_at_start(sessions=False)
+        database.serve_when_it_fits(sessions=False)
     assert ended.value.code == 1
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1
-    assert "newer than this program" in said
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_an_empty_database_is_refused_by_our_commands_and_not_by_migrate(bare: None) -> None:
@@ -60,7 +108,7 @@ def test_an_empty_database_is_refused_by_our_commands_and_not_by_migrate(bare: N
 
 
 def test_a_database_behind_the_code_is_refused_by_our_commands_and_not_by_migrate(house: House) -> None:
-    run("DELETE FROM django_migrations WHERE app = 'devices' AND name <> '0001_initial'")
+    run(NOT_KNOWN_YET)
     with pytest.raises(DatabaseProblem, match=r"behind this program: `python3 manage.py migrate` first"):
         database.refuse_what_does_not_fit("verify")
     database.refuse_what_does_not_fit("migrate")
@@ -69,7 +117,7 @@ def test_a_database_behind_the_code_is_refused_by_our_commands_and_not_by_migrat
 def test_a_database_that_is_as_it_should_be_is_refused_by_nothing(busy_house: House) -> None:
     for command in ("verify", "load_floor", "migrate"):
         database.refuse_what_does_not_fit(command)
-    database.refuse_at_start(sessions=True)
+    database.serve_when_it_fits(sessions=True)
 
 
 @pytest.mark.parametrize(
@@ -172,5 +220,5 @@ def test_what_a_pooler_breaks_is_said(busy_house: House, monkeypatch: pytest.Mon
     ):
         database.refuse_a_pooler()
     with pytest.raises(SystemExit):
-        database.refuse_at_start(sessions=True)
-    database.refuse_at_start(sessions=False)
+        database.serve_when_it_fits(sessions=True)
+    database.serve_when_it_fits(sessions=False)
