@@ -9,11 +9,13 @@ from celery.signals import worker_init, worker_shutting_down
 from celery.worker import state
 from kombu.transport import TRANSPORT_ALIASES
 
+from jackpot.config.reconnecting import Amqp
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
 
 TRANSPORT_ALIASES["pgmq"] = "jackpot.config.broker:Transport"
 
-app = Celery("jackpot")
+app = Celery("jackpot", amqp=Amqp)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

@@ -127,17 +127,12 @@ CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_PUBLISH_RETRY = False  # a wake that cannot be sent costs nothing: the sweep comes within a second
 CELERY_TASK_DEFAULT_QUEUE = "work"
-CELERY_TASK_ROUTES = {"devices.tasks.settle": {"queue": "settle"}, "devices.tasks.sweep": {"queue": "settle"}}
+CELERY_TASK_ROUTES = {"devices.tasks.settle": {"queue": "settle"}}
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-if ROLE == "settle":
-    # Celery would close the database connection after each task: a new server process for every wake, with nothing
-    # planned yet, cost 14 ms. The tasks themselves see to it that they start on a live one.
-    CELERY_DB_REUSE_MAX = 2**62
 CELERY_BEAT_SCHEDULE = {
-    "sweep": {"task": "devices.tasks.sweep", "schedule": 1.0, "options": {"queue": "settle", "expires": 5}},
     "keeping": {"task": "accounting.keeping.tasks.clean", "schedule": 3_600.0, "options": {"expires": 3_000}},
     "office": {"task": "accounting.office.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
     "locks": {"task": "devices.tasks.look_at_locks", "schedule": 10.0, "options": {"queue": "work", "expires": 9}},
