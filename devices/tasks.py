@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from devices.intake import contact, deals, lost_locks
-from devices.intake.settler import SETTLER, TURN_SECONDS, empty, safely
+from devices.intake.settler import SETTLER, TURN_SECONDS, WATCH, empty, safely
 
 
 @shared_task
@@ -34,6 +34,12 @@ def look_at_locks() -> int:
 def listen_for_devices() -> int:
     """Close the progressives of tables that fell silent, open those that are heard of again; how many there were."""
     return safely(lambda: len(contact.watch(at=timezone.now())))
+
+
+@shared_task
+def look_at_holders() -> int:
+    """End sessions of web and jobs that hold a stream and are silent; how many there were."""
+    return len(safely(WATCH.look))
 
 
 @worker_init.connect

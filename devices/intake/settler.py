@@ -18,7 +18,7 @@ import structlog
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from devices.intake import settling
+from devices.intake import holders, settling
 from jackpot.services import listening
 from tables.services import terms
 
@@ -28,7 +28,10 @@ SWEEP_SECONDS = 1.0
 TURN_SECONDS = 1.0  # so long one stream keeps the others of the same process waiting
 STOP_SECONDS = 8.0  # `up` waits for ten
 
+ENDED_SECONDS = 0.1
+
 Done = TypeVar("Done")
+WATCH = holders.Watch(time.monotonic)
 
 
 def empty(stream_id: int, *, clock: Callable[[], datetime], turn: float | None = None) -> int:
@@ -50,7 +53,7 @@ def empty(stream_id: int, *, clock: Callable[[], datetime], turn: float | None =
 
 
 def sweep() -> int:
-    """Empty every queue that nobody was woken for, a turn each, and leave a sign of life.
+    """End who holds a stream and is silent, empty every queue that nobody was woken for, a turn each, and leave a sign of life.
 
     A stream that cannot be settled does not keep the others waiting; its error is raised when they are done.
     """
@@ -65,6 +68,8 @@ def sweep() -> int:
         return empty(stream, clock=timezone.now, turn=TURN_SECONDS)
 
     dealt_with, errors, seen = 0, [], time.monotonic()
+    if safely(WATCH.look):
+        time.sleep(ENDED_SECONDS)  # what they held is free as soon as the server has undone it
     for stream in safely(look):
         try:
             dealt_with += safely(partial(visit, stream))

@@ -141,6 +141,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 2.0,
         "options": {"queue": "work", "expires": 5},
     },
+    "holders": {"task": "devices.tasks.look_at_holders", "schedule": 1.0, "options": {"queue": "work", "expires": 2}},
     "deals": {"task": "devices.tasks.look_at_deals", "schedule": 2.0, "options": {"queue": "work", "expires": 5}},
 }
 if CELERY_BROKER_URL.startswith("pgmq:"):
