@@ -154,7 +154,8 @@ if CELERY_BROKER_URL.startswith("pgmq:"):
         "notify_throttle_interval_ms": 0,  # throttling here would swallow the last wake of a burst
         "wait_time_seconds": 0,  # read, then wait for a notification: no polling inside the server
     }
-    CELERY_BROKER_URL = "pgmq://"  # where it is has been said; Celery's own reader of addresses knows one host only
+    # Where it is has been said; Celery's own reader of addresses knows one host only, and would look into the environment.
+    CELERY_BROKER_URL = CELERY_BROKER_READ_URL = CELERY_BROKER_WRITE_URL = "pgmq://"
 
 # ── people ──────────────────────────────────────────────────────────────────────────────────────────────────────
 MESSAGE_TAGS = {messages.SUCCESS: "good", messages.WARNING: "warn", messages.ERROR: "bad"}  # as house.css names them
