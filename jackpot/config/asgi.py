@@ -17,6 +17,6 @@ celery.app.set_default()  # wakes are published from this process
 # Rounds take a way of their own (ARCHITECTURE §8), streams go on by themselves; everything else is Django's.
 application = get_asgi_application()
 with ThreadPoolExecutor(1) as aside:  # the server imports this inside its event loop, where Django asks no database
-    aside.submit(refuse_at_start, sessions=True).result()
+    aside.submit(refuse_at_start).result()
 for layer in ("jackpot.asgi.Pages", "jackpot.asgi.Streams", "devices.asgi.Posting"):
     application = import_string(layer)(application)

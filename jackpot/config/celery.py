@@ -5,7 +5,7 @@ from typing import Any
 
 from celery import Celery
 from celery.exceptions import WorkerShutdown
-from celery.signals import worker_init, worker_shutting_down
+from celery.signals import beat_init, worker_init, worker_shutting_down
 from celery.worker import state
 from kombu.transport import TRANSPORT_ALIASES
 
@@ -21,11 +21,12 @@ app.autodiscover_tasks()
 
 
 @worker_init.connect
+@beat_init.connect
 def refuse_a_database_that_does_not_fit(**kwargs: Any) -> None:
-    """Whoever settles needs sessions of its own."""
+    """Before anything else is begun."""
     from jackpot.config.database import refuse_at_start
 
-    refuse_at_start(sessions=os.environ.get("JACKPOT_ROLE") == "settle")
+    refuse_at_start()
 
 
 @worker_shutting_down.connect

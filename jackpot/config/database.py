@@ -2,12 +2,14 @@
 
 import os
 import secrets
-import sys
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, LiteralString, Protocol
 
 import psycopg
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
@@ -30,6 +32,7 @@ OWNERS = {
 """Commands that make tables, empty them or write what the service may only read."""
 
 TURNS = 3
+LOOK_AGAIN_SECONDS = 1.0
 EXAMPLE = "it is to look like postgresql://user:password@host:5432/database"
 
 
@@ -61,6 +64,11 @@ def refuse_what_does_not_fit(command: str) -> None:
     if command not in ON_ANY_DATABASE and known - applied:
         state = "behind this program" if applied else "empty"
         raise DatabaseProblem(f"The database is {state}: `python3 manage.py migrate` first, or `up`, which does it")
+    if os.environ.get("DATABASE_URL"):
+        try:
+            refuse_a_pooler()
+        except psycopg.OperationalError as error:
+            raise DatabaseProblem(f"The database gave up: {one_line(error)}") from None
 
 
 @contextmanager
@@ -125,12 +133,18 @@ class Session(Protocol):
 
 def refuse_a_pooler() -> None:
     """DatabaseProblem when the server is reached through a pooler of transactions. OperationalError without a server."""
-    where = connecting.parameters()
-    with psycopg.connect(**where, autocommit=True) as first, psycopg.connect(**where, autocommit=True) as second:
+    _refuse_a_pooler_before("The database", "DATABASE_URL", **connecting.parameters())
+
+
+def _refuse_a_pooler_before(what: str, variable: str, conninfo: str = "", **where: Any) -> None:
+    with (
+        psycopg.connect(conninfo, **where, autocommit=True) as first,
+        psycopg.connect(conninfo, **where, autocommit=True) as second,
+    ):
         if not sessions_last(first, second):
             raise DatabaseProblem(
-                "The database is reached through a pooler that lends a session for one transaction only: advisory locks,"
-                " LISTEN, SET and prepared statements do not survive there, and settling needs them. Let DATABASE_URL"
+                f"{what} is reached through a pooler that lends a session for one transaction only: advisory locks,"
+                f" LISTEN, SET and prepared statements do not survive there, and settling needs them. Let {variable}"
                 " name the server itself, or let the pooler lend whole sessions (PgBouncer: pool_mode = session)"
             )
 
@@ -160,22 +174,48 @@ def sessions_last(first: Session, second: Session) -> bool:
     return True
 
 
-def refuse_at_start(*, sessions: bool) -> None:
-    """End this process with one line on standard error when it may not serve this database; with `sessions`, it needs them.
+def refuse_at_start() -> None:
+    """End this process with one line on standard error when it may not serve this database or its broker.
 
-    A database that cannot be reached yet is waited for elsewhere.
+    Where the database cannot be reached yet the process goes on, and ends as soon as it is reached and does not fit.
     """
     try:
-        refuse_newer()
-        if sessions:
-            refuse_a_pooler()
+        _refuse_what_cannot_be_served()
     except DatabaseProblem as problem:
-        print(problem, file=sys.stderr, flush=True)
+        _say(problem)
         raise SystemExit(1) from None
     except (OperationalError, psycopg.OperationalError):
-        pass
+        threading.Thread(target=_refuse_later, name="fit", daemon=True).start()
     finally:
         connection.close()
+
+
+def _say(problem: DatabaseProblem) -> None:
+    os.write(2, f"{problem}\n".encode())  # to standard error itself: beat sends to its log what is written to Python's
+
+
+def _refuse_what_cannot_be_served() -> None:
+    refuse_newer()
+    refuse_a_pooler()
+    if settings.CELERY_BROKER_URL.startswith("pgmq:"):
+        where = settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]
+        with suppress(psycopg.OperationalError):  # it may be away as long as it likes: settling goes on without
+            _refuse_a_pooler_before("The broker", "CELERY_BROKER_URL", where)
+
+
+def _refuse_later() -> None:
+    while True:
+        time.sleep(LOOK_AGAIN_SECONDS)
+        try:
+            _refuse_what_cannot_be_served()
+        except DatabaseProblem as problem:
+            _say(problem)
+            os._exit(1)  # from a thread there is no other way; nothing was served that is not in the database
+        except (OperationalError, psycopg.OperationalError):
+            continue
+        finally:
+            connection.close()
+        return
 
 
 def one_line(error: Exception) -> str:

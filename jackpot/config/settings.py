@@ -155,7 +155,7 @@ if CELERY_BROKER_URL.startswith("pgmq:"):
         "wait_time_seconds": 0,  # read, then wait for a notification: no polling inside the server
     }
     # Where it is has been said; Celery's own reader of addresses knows one host only, and would look into the environment.
-    CELERY_BROKER_URL = CELERY_BROKER_READ_URL = CELERY_BROKER_WRITE_URL = "pgmq://"
+    CELERY_BROKER_URL = CELERY_BROKER_READ_URL = CELERY_BROKER_WRITE_URL = "pgmq://database/"
 
 # ── people ──────────────────────────────────────────────────────────────────────────────────────────────────────
 MESSAGE_TAGS = {messages.SUCCESS: "good", messages.WARNING: "warn", messages.ERROR: "bad"}  # as house.css names them

@@ -66,7 +66,7 @@ def main(stream: int, phase: str, how: str) -> None:
 
         Copying._flush = flush  # type: ignore[method-assign]
 
-    {
+    halts: dict[str, Callable[[], None]] = {
         "alone": lambda: around(settling, "_attempt"),
         "attempted": lambda: around(settling, "_attempt", after=True),
         "locked": lambda: around(ledger, "lock_where_free", after=True),
@@ -75,7 +75,8 @@ def main(stream: int, phase: str, how: str) -> None:
         "written": lambda: around(settling, "_report"),
         "committed": lambda: around(settling, "_over"),
         "told": lambda: around(listening, "tell"),
-    }[phase]()
+    }
+    halts[phase]()
     try:
         print("settled", settler.empty(stream, clock=timezone.now), flush=True)
     except Error as error:

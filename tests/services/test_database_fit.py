@@ -41,12 +41,12 @@ def test_many_unknown_migrations_are_counted(house: House) -> None:
         database.refuse_newer()
 
 
-def test_a_process_that_would_serve_it_ends_with_one_line(house: House, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_process_that_would_serve_it_ends_with_one_line(house: House, capfd: pytest.CaptureFixture[str]) -> None:
     another_version_was_here()
     with pytest.raises(SystemExit) as ended:
-        database.refuse_at_start(sessions=False)
+        database.refuse_at_start()
     assert ended.value.code == 1
-    said = capsys.readouterr().err
+    said = capfd.readouterr().err
     assert said.count("\n") == 1
     assert "newer than this program" in said
 
@@ -69,7 +69,7 @@ def test_a_database_behind_the_code_is_refused_by_our_commands_and_not_by_migrat
 def test_a_database_that_is_as_it_should_be_is_refused_by_nothing(busy_house: House) -> None:
     for command in ("verify", "load_floor", "migrate"):
         database.refuse_what_does_not_fit(command)
-    database.refuse_at_start(sessions=True)
+    database.refuse_at_start()
 
 
 @pytest.mark.parametrize(
@@ -172,5 +172,4 @@ def test_what_a_pooler_breaks_is_said(busy_house: House, monkeypatch: pytest.Mon
     ):
         database.refuse_a_pooler()
     with pytest.raises(SystemExit):
-        database.refuse_at_start(sessions=True)
-    database.refuse_at_start(sessions=False)
+        database.refuse_at_start()
