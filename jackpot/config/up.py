@@ -73,6 +73,7 @@ def main(argv: list[str]) -> int:
     if options.data:
         os.environ["JACKPOT_DATA"] = str(Path(options.data).expanduser().absolute())
     data = DataFolder()
+    os.environ["JACKPOT_DATA"] = str(data.path)  # for children, which work elsewhere: it may have been said from here
     try:
         data.create()
     except OSError as error:
