@@ -18,7 +18,8 @@ import structlog
 from django.db import OperationalError, close_old_connections, connection
 from django.utils import timezone
 
-from devices.intake import holders, settling
+from accounting.services import holders
+from devices.intake import settling
 from jackpot.services import listening
 from tables.services import terms
 
@@ -31,7 +32,7 @@ STOP_SECONDS = 8.0  # `up` waits for ten
 ENDED_SECONDS = 0.1
 
 Done = TypeVar("Done")
-WATCH = holders.Watch(time.monotonic)
+WATCH = holders.Watch(time.monotonic, attempting=settling.ATTEMPTING_CLASS)
 
 
 def empty(stream_id: int, *, clock: Callable[[], datetime], turn: float | None = None) -> int:

@@ -12,9 +12,9 @@ import pytest
 from django.db import connection
 
 from accounting import connecting
-from devices.intake.holders import SILENT_SECONDS, Watch
-from devices.intake.settling import ATTEMPTING
-from tests.services.house import House, value
+from accounting.services.holders import SILENT_SECONDS, Watch
+from devices.intake.settling import ATTEMPTING, ATTEMPTING_CLASS
+from tests.services.house import House, rows, value
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -40,7 +40,7 @@ def looking(busy_house: House) -> Callable[..., list[int]]:
 
     def look(seconds: float = SILENT_SECONDS, between: Callable[[], None] = lambda: None) -> list[int]:
         clock = Clock()
-        watch = Watch(clock)
+        watch = Watch(clock, attempting=ATTEMPTING_CLASS)
         ended = watch.look()
         for _ in range(int(seconds)):
             clock.now += 1
@@ -62,11 +62,16 @@ def session(role: str | None = None) -> Iterator[psycopg.Connection[Any]]:
 
 
 def waits_for_its_client(pid: int) -> None:
-    """What was sent has arrived, and the server has nothing to do for it."""
-    give_up = time.monotonic() + 30
-    while value("SELECT wait_event_type FROM pg_stat_activity WHERE pid = %s", pid) != "Client":
+    """What was sent has arrived, and the server has had nothing to do for it for a while."""
+    give_up, since, before = time.monotonic() + 30, 0.0, None
+    while not since or time.monotonic() - since < 0.3:
         assert time.monotonic() < give_up
-        time.sleep(0.01)
+        (now,) = rows(
+            "SELECT wait_event_type, wait_event, state, state_change FROM pg_stat_activity WHERE pid = %s", pid
+        )
+        since = (since or time.monotonic()) if now == before and now[0] == "Client" else 0.0
+        before = now
+        time.sleep(0.02)
 
 
 def in_a_transaction(other: psycopg.Connection[Any], stream: int) -> None:

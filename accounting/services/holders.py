@@ -17,7 +17,6 @@ from typing import Any
 import structlog
 
 from accounting.statements import execute
-from devices.intake.settling import ATTEMPTING
 
 log = structlog.get_logger()
 
@@ -42,16 +41,20 @@ END = """
 
 
 class Watch:
-    """What one process has seen of those who hold streams, from one look to the next. `clock` reads seconds."""
+    """What one process has seen of those who hold streams, from one look to the next.
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    `clock` reads seconds; `attempting` is the class of the advisory locks that keep a stream from others.
+    """
+
+    def __init__(self, clock: Callable[[], float], *, attempting: int) -> None:
         self.clock = clock
+        self.attempting = attempting
         self.seen: dict[tuple[Any, ...], float] = {}
 
     def look(self) -> list[int]:
         """End whoever was silent since long enough; their processes of the server."""
         now = self.clock()
-        found = [tuple(row) for row in execute(HOLDING, [ATTEMPTING >> 32])]
+        found = [tuple(row) for row in execute(HOLDING, [self.attempting])]
         self.seen = {holder: self.seen.get(holder, now) for holder in found}
         silent = [holder for holder, since in self.seen.items() if now - since >= SILENT_SECONDS]
         ended = []
