@@ -26,7 +26,8 @@ def test_each_role_finds_out_about_machines_that_are_gone_and_settling_lets_go_s
     }
     for role in ROLES:
         assert {name: found[role][name] for name in KEPT_ALIVE} == {name: LET_GO[name] for name in KEPT_ALIVE}, role
-    assert found[SETTLE].items() >= LET_GO.items()
+    assert {**found[SETTLE], "idle_session_timeout": "5s"}.items() >= LET_GO.items()
+    assert "idle_session_timeout" not in found[SETTLE], "it listens to the broker as well"
 
 
 def test_a_settling_session_is_told_so_whoever_it_connects_as(house: House) -> None:

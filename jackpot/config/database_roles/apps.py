@@ -19,8 +19,9 @@ LET_GO = {
     "tcp_keepalives_count": "3",
     "tcp_user_timeout": "3s",
 }
-"""Of a settling session. `roles.sql` says the same of its role; here it holds on a server that has no such role, and through
-a pooler of sessions, which passes no other settings on."""
+"""Of a settling session. `roles.sql` says the same of its role, but for `idle_session_timeout`, for where the broker is in
+PostgreSQL that role listens, too, and is idle meanwhile. Here it holds on a server that has no such role, and through a pooler of
+sessions, which passes no other settings on."""
 SET = "SELECT " + ", ".join(f"set_config('{name}', '{value}', false)" for name, value in LET_GO.items())
 
 

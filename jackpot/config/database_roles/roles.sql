@@ -23,7 +23,6 @@ ALTER ROLE jackpot_auditor CONNECTION LIMIT 10;
 
 ALTER ROLE jackpot_service SET idle_in_transaction_session_timeout = '30s';
 ALTER ROLE jackpot_settle SET idle_in_transaction_session_timeout = '1500ms';
-ALTER ROLE jackpot_settle SET idle_session_timeout = '5s';
 ALTER ROLE jackpot_settle SET lock_timeout = '10s';
 ALTER ROLE jackpot_auditor SET default_transaction_read_only = on;
 ALTER ROLE jackpot_auditor SET statement_timeout = '5min';
