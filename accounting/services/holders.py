@@ -1,4 +1,4 @@
-"""Who holds a stream and has fallen silent is ended, so that another can take it.
+"""Who holds a stream, or what somebody waits for, and has fallen silent is ended, so that another can go on.
 
 A process that was stopped, or that hangs, keeps its session, and with it what the session has locked: the server waits for
 its next word. A machine that is gone is found out by keepalives; between two statements of a batch the server itself loses
@@ -22,17 +22,18 @@ log = structlog.get_logger()
 
 SILENT_SECONDS = 4.0  # with a look a second it is ended before five have passed
 
-# Who has locked a stream's row, or adds to a stream, holds this lock on their table; who tries a batch the advisory one.
+# Who has locked a stream's row, or adds to a stream, holds this lock on their table; who tries a batch the advisory one. A batch
+# may also wait for a lock of another kind, a gaming day's or the property's: whoever keeps somebody waiting is looked at.
 HOLDING = """
     SELECT activity.pid, activity.backend_start, activity.state_change, activity.wait_event, copying.bytes_processed,
         activity.application_name, activity.state
     FROM pg_stat_activity activity LEFT JOIN pg_stat_progress_copy copying USING (pid)
     WHERE activity.wait_event_type = 'Client' AND activity.usename = current_user AND activity.pid <> pg_backend_pid()
-        AND activity.pid IN (
-            SELECT pid FROM pg_locks WHERE granted AND database = (
-                    SELECT oid FROM pg_database WHERE datname = current_database())
+        AND activity.datname = current_database() AND activity.pid IN (
+            SELECT pid FROM pg_locks WHERE granted
                 AND (locktype = 'relation' AND relation = 'accounting_stream'::regclass AND mode <> 'AccessShareLock'
-                    OR locktype = 'advisory' AND classid = %s))
+                    OR locktype = 'advisory' AND classid = %s)
+            UNION ALL SELECT unnest(pg_blocking_pids(pid)) FROM pg_locks WHERE NOT granted)
 """
 END = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity

@@ -144,12 +144,29 @@ def test_who_computes_or_waits_for_a_lock_is_left_alone(busy_house: House, looki
         in_a_transaction(at_work, stream)
         at_work.pgconn.send_query(b"SELECT pg_sleep(60)")
         owner.execute("SELECT FROM accounting_property FOR UPDATE")
+        owner.pgconn.send_query(b"SELECT pg_sleep(60)")
         waiting.execute("SELECT pg_advisory_lock(%s)", [ATTEMPTING + stream])
         waiting.pgconn.send_query(b"SELECT FROM accounting_property FOR UPDATE")
         time.sleep(0.2)
         assert looking(3 * SILENT_SECONDS) == []
-        for each in (at_work, waiting):
+        for each in (at_work, waiting, owner):
             value("SELECT pg_terminate_backend(%s)", each.info.backend_pid)
+
+
+def test_who_keeps_somebody_waiting_is_ended_whatever_it_holds(
+    busy_house: House, looking: Callable[..., list[int]]
+) -> None:
+    """Somebody who closes a day holds what every batch must hold, before any stream."""
+    with ExitStack() as stack:
+        silent, waiting = (stack.enter_context(session()) for _ in range(2))
+        silent.execute("SELECT FROM accounting_property FOR UPDATE")
+        waiting.pgconn.send_query(b"SELECT FROM accounting_property FOR SHARE")
+        give_up = time.monotonic() + 30
+        while not value("SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = %s", waiting.info.backend_pid):
+            assert time.monotonic() < give_up
+            time.sleep(0.01)
+        assert looking() == [silent.info.backend_pid]
+        assert waiting.pgconn.get_result().ntuples == 1  # type: ignore[union-attr]
 
 
 def test_each_role_ends_its_own_only(busy_house: House, looking: Callable[..., list[int]]) -> None:
