@@ -212,7 +212,7 @@ class Health:
 
 
 def health() -> Health:
-    """The queue, the last sign of life of broker, beat and worker together, and whether a floor is there."""
+    """The queue, the last sign of life of whoever settles, and whether a floor is there."""
     with connection.cursor() as cursor:
         cursor.execute("""
             SELECT count(*), min(received_at), (SELECT seen_at FROM devices_heartbeat WHERE name = 'sweep'),
@@ -242,7 +242,7 @@ def stopped() -> list[Stopped]:
 
 
 def swept_at() -> datetime | None:
-    """When broker, beat and worker together were last seen at work."""
+    """When settling was last seen at work."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT max(seen_at) FROM devices_heartbeat WHERE name = 'sweep'")
         found: datetime | None = cursor.fetchone()[0]

@@ -51,7 +51,8 @@ TRY_ALONE = """
     SELECT pg_try_advisory_lock(%s) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT 1) AS waiting
 """
 OVER = "SELECT pg_advisory_unlock(%s)"
-ATTEMPTING = 0x6A61636B << 32  # with the stream's id the name of that lock
+ATTEMPTING_CLASS = 0x6A61636B
+ATTEMPTING = ATTEMPTING_CLASS << 32  # with the stream's id the name of that lock
 # Locks cost a stream without them one look into an empty index: whether any waits is asked once a statement.
 TAKE = """
     SELECT message.id, message.table_id, message.reference, message.received_at, message.raw, message.digest,

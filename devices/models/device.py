@@ -44,7 +44,7 @@ class SignificantEvent(models.Model):
 
 
 class Heartbeat(models.Model):
-    """When a process that must keep running was last seen at work: the sweep proves broker, beat and worker alive."""
+    """When a process that must keep running was last seen at work: the sweep proves that somebody settles."""
 
     name = models.CharField(max_length=20, primary_key=True)
     seen_at = models.DateTimeField()

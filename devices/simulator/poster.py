@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import ssl
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -49,6 +50,7 @@ class Poster:
         wait_seconds: int = 0,
         patience_seconds: float = 300.0,
         transport: httpx.AsyncBaseTransport | None = None,
+        trust: ssl.SSLContext | bool = True,
         on_hit: Callable[[Hit], None] | None = None,
     ) -> None:
         if not 1 <= batch <= MOST_IN_A_BATCH:
@@ -67,6 +69,7 @@ class Poster:
             timeout=httpx.Timeout(10.0 + wait_seconds),
             limits=httpx.Limits(max_connections=1),
             transport=transport,
+            verify=trust,
             trust_env=False,
         )
 

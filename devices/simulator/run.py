@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -100,18 +101,33 @@ class Service:
     base_url: str
     keys: Mapping[str, str]
     transport: httpx.AsyncBaseTransport | None = None
+    trust: ssl.SSLContext | bool = True
+    """By which certificates a proxy that speaks TLS is known; True: the usual ones."""
 
     @classmethod
-    def from_demo(cls, file: Path, base_url: str | None = None) -> Service:
-        """The service that wrote this demo.json; SetUpRefused when there is none."""
+    def from_demo(cls, file: Path, base_url: str | None = None, *, ca: Path | None = None) -> Service:
+        """The service that wrote this demo.json; SetUpRefused when there is none, or no certificates in `ca`."""
         try:
             demo = json.loads(file.read_text())
             keys = {code: device["api_key"] for code, device in demo["devices"].items()}
-            return cls(base_url or demo["base_url"], keys)
+            url = base_url or demo["base_url"]
+            return cls(url, keys, trust=_trust(ca) if url.startswith("https:") else False)
         except FileNotFoundError:
             raise SetUpRefused(f"{file}: not there; start the service with `python3 manage.py up` first") from None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise SetUpRefused(f"{file}: not a demo.json ({type(error).__name__} {error})") from None
+
+
+def _trust(ca: Path | None) -> ssl.SSLContext:
+    """One for all tables: reading the certificates costs more than a post."""
+    if ca is None:
+        return httpx.create_ssl_context()
+    try:
+        return ssl.create_default_context(cafile=ca)
+    except FileNotFoundError:
+        raise SetUpRefused(f"--ca: there is no file {ca}") from None
+    except OSError as error:  # an SSLError is one
+        raise SetUpRefused(f"--ca: {ca} holds no certificates in PEM ({error.strerror or error})") from None
 
 
 def default_prefix(start: datetime) -> str:
@@ -204,6 +220,7 @@ class Run:
                 wait_seconds=self._wait_seconds,
                 patience_seconds=self._patience_seconds,
                 transport=self.service.transport,
+                trust=self.service.trust,
                 on_hit=self._show.hit if self._show is not None else None,
             )
             for code in self.plan.chosen()
@@ -270,6 +287,7 @@ class Run:
             headers={"Authorization": f"Api-Key {key}"},
             timeout=5.0,
             transport=self.service.transport,
+            verify=self.service.trust,
             trust_env=False,
         )
 
@@ -284,6 +302,11 @@ class Run:
                 trouble = f"health answers {answer.status_code}"
             except httpx.TransportError as error:
                 trouble = f"{type(error).__name__} {error}".strip()
+                if "CERTIFICATE_VERIFY_FAILED" in trouble:
+                    raise SetUpRefused(
+                        f"{self.service.base_url} shows a certificate that is not trusted ({error}): --ca FILE names the"
+                        " certificate of whoever has signed it"
+                    ) from None
             if self._stopping.is_set():
                 return
             await asyncio.sleep(0.5)

@@ -17,6 +17,6 @@ celery.app.set_default()  # wakes are published from this process
 # Rounds take a way of their own (ARCHITECTURE §8), streams go on by themselves; everything else is Django's.
 application = get_asgi_application()
 with ThreadPoolExecutor(1) as aside:  # the server imports this inside its event loop, where Django asks no database
-    serve_when_it_fits(sessions=True, ask=lambda look: aside.submit(look).result())
+    serve_when_it_fits(lambda look: aside.submit(look).result())
 for layer in ("jackpot.asgi.Pages", "jackpot.asgi.Streams", "devices.asgi.Posting"):
     application = import_string(layer)(application)

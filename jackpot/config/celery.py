@@ -5,25 +5,28 @@ from typing import Any
 
 from celery import Celery
 from celery.exceptions import WorkerShutdown
-from celery.signals import worker_init, worker_shutting_down
+from celery.signals import beat_init, worker_init, worker_shutting_down
 from celery.worker import state
 from kombu.transport import TRANSPORT_ALIASES
+
+from jackpot.config.reconnecting import Amqp
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
 
 TRANSPORT_ALIASES["pgmq"] = "jackpot.config.broker:Transport"
 
-app = Celery("jackpot")
+app = Celery("jackpot", amqp=Amqp)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 
 
 @worker_init.connect
+@beat_init.connect
 def wait_for_a_database_that_fits(**kwargs: Any) -> None:
-    """Whoever settles needs sessions of its own."""
+    """Before anything else is begun."""
     from jackpot.config.database import serve_when_it_fits
 
-    serve_when_it_fits(sessions=os.environ.get("JACKPOT_ROLE") == "settle")
+    serve_when_it_fits()
 
 
 @worker_shutting_down.connect

@@ -1,11 +1,15 @@
 """The data folder: where an installation keeps what must outlive its processes. Everything else can be deleted."""
 
+import errno
+import fcntl
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TextIO
 
+NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -25,7 +29,10 @@ class DataFolder:
     def create(self) -> None:
         """Make the folder, readable by its owner alone, for it holds keys and money."""
         self.path.mkdir(parents=True, exist_ok=True)
-        self.path.chmod(0o711)  # 711: a database that runs as another user must reach its own folder
+        with suppress(
+            PermissionError
+        ):  # a volume that is somebody else's, lent to us: who may enter it is theirs to say
+            self.path.chmod(0o711)  # 711: a database that runs as another user must reach its own folder
         self.logs.mkdir(mode=0o700, exist_ok=True)
 
     def secret_key(self) -> str:
@@ -66,9 +73,20 @@ class DataFolder:
             os.link(draft, file)  # atomic: of two first starts one wins and both read the same key
         except FileExistsError:
             pass
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            self._placed_under_lock(draft, file)
         finally:
-            draft.unlink()
+            draft.unlink(missing_ok=True)
         return file.read_text().strip()
+
+    def _placed_under_lock(self, draft: Path, file: Path) -> None:
+        """The same where a file system knows no second names."""
+        with open_private(self.path / f".{file.name}.lock") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not file.exists():
+                draft.replace(file)
 
 
 def write_private(file: Path, text: str) -> None:

@@ -3,21 +3,22 @@
 import os
 import secrets
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, LiteralString, Protocol
 
-import dj_database_url
 import psycopg
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import OperationalError
 
+from accounting import connecting
+from jackpot.config import address
 from jackpot.config.embedded_postgres import OWNER, DatabaseProblem
 
 ON_ANY_DATABASE = {
@@ -32,7 +33,7 @@ OWNERS = {
 """Commands that make tables, empty them or write what the service may only read."""
 
 TURNS = 3
-LOOK_AGAIN_SECONDS = 2.0
+LOOK_AGAIN_SECONDS = 1.0
 EXAMPLE = "it is to look like postgresql://user:password@host:5432/database"
 
 
@@ -41,19 +42,18 @@ class Misfit(DatabaseProblem):
 
 
 def refuse_a_wrong_address() -> None:
-    """DatabaseProblem when DATABASE_URL is none that this service can use."""
-    url = os.environ.get("DATABASE_URL")
-    if not url:
-        return
-    try:
-        address = dj_database_url.parse(url)
-    except ValueError as error:
-        why = one_line(error).partition(". ")[0]
-        raise DatabaseProblem(f"DATABASE_URL cannot be read ({why}): {EXAMPLE}") from None
-    if address["ENGINE"] != "django.db.backends.postgresql":
-        raise DatabaseProblem(f"DATABASE_URL names no PostgreSQL: {EXAMPLE}")
-    if not address["NAME"]:
-        raise DatabaseProblem(f"DATABASE_URL names no database: {EXAMPLE}")
+    """DatabaseProblem when DATABASE_URL, or the broker's where that is a PostgreSQL, is none that this service can use."""
+    broker = os.environ.get("CELERY_BROKER_URL", "")
+    named = {"DATABASE_URL": os.environ.get("DATABASE_URL", "")}
+    if broker.startswith("pgmq:"):
+        named["CELERY_BROKER_URL"] = f"postgresql{broker.removeprefix('pgmq')}"
+    for variable, url in named.items():
+        try:
+            if url:
+                address.read(url)
+        except address.WrongAddress as error:
+            example = EXAMPLE if variable == "DATABASE_URL" else EXAMPLE.replace("postgresql", "pgmq")
+            raise DatabaseProblem(f"{variable} {error}: {example}") from None
 
 
 def refuse_what_does_not_fit(command: str) -> None:
@@ -64,6 +64,11 @@ def refuse_what_does_not_fit(command: str) -> None:
         raise DatabaseProblem(
             f"The database cannot be reached: {one_line(error)}. Is it running, and is DATABASE_URL right?"
         ) from None
+    if os.environ.get("DATABASE_URL"):
+        try:
+            refuse_a_pooler()
+        except psycopg.OperationalError as error:
+            raise DatabaseProblem(f"The database gave up: {one_line(error)}") from None
 
 
 def _refuse_a_misfit(*, whole: bool) -> None:
@@ -137,12 +142,18 @@ class Session(Protocol):
 
 def refuse_a_pooler() -> None:
     """DatabaseProblem when the server is reached through a pooler of transactions. OperationalError without a server."""
-    where = connection.get_connection_params()
-    with psycopg.connect(**where, autocommit=True) as first, psycopg.connect(**where, autocommit=True) as second:
+    _refuse_a_pooler_before("The database", "DATABASE_URL", **connecting.parameters())
+
+
+def _refuse_a_pooler_before(what: str, variable: str, conninfo: str = "", **where: Any) -> None:
+    with (
+        psycopg.connect(conninfo, **where, autocommit=True) as first,
+        psycopg.connect(conninfo, **where, autocommit=True) as second,
+    ):
         if not sessions_last(first, second):
             raise DatabaseProblem(
-                "The database is reached through a pooler that lends a session for one transaction only: advisory locks,"
-                " LISTEN, SET and prepared statements do not survive there, and settling needs them. Let DATABASE_URL"
+                f"{what} is reached through a pooler that lends a session for one transaction only: advisory locks,"
+                f" LISTEN, SET and prepared statements do not survive there, and settling needs them. Let {variable}"
                 " name the server itself, or let the pooler lend whole sessions (PgBouncer: pool_mode = session)"
             )
 
@@ -172,41 +183,40 @@ def sessions_last(first: Session, second: Session) -> bool:
     return True
 
 
-def serve_when_it_fits(*, sessions: bool, ask: Callable[[Callable[[], str]], str] = lambda look: look()) -> None:
+def serve_when_it_fits(ask: Callable[[Callable[[], str]], str] = lambda look: look()) -> None:
     """Return when this process may serve its database; until then wait, and say on standard error why, a line a reason.
 
     Hosts are updated one after the other. A process that starts may be newer than the database until somebody migrates that,
     or older until it is itself replaced; one that runs goes on while a later version migrates (docs/updates.md). A signal
-    ends the waiting and the process, and so does, with `sessions`, a pooler that lends none. A database that cannot be
-    reached yet is waited for elsewhere. `ask` looks where this thread may not.
+    ends the waiting and the process, and so does a pooler that lends no sessions. Where the database cannot be reached yet the
+    process goes on, and ends as soon as it is reached and does not fit. `ask` looks where this thread may not.
     """
-
-    def look() -> str:
-        try:
-            _refuse_a_misfit(whole=True)
-            if sessions:
-                refuse_a_pooler()
-        except Misfit as misfit:
-            return str(misfit)
-        except (OperationalError, psycopg.OperationalError):
-            pass
-        finally:
-            connection.close()
-        return ""
-
     said = ""
     try:
         with _ended_by_signals():
-            while why := ask(look):
+            while why := ask(_why_not):
                 if why != said:
-                    print(f"Waiting. {why}", file=sys.stderr, flush=True)
+                    _say(f"Waiting. {why}")
                     said = why
                 time.sleep(LOOK_AGAIN_SECONDS)
     except DatabaseProblem as problem:
-        print(problem, file=sys.stderr, flush=True)
+        _say(problem)
         raise SystemExit(1) from None
     if said:
-        print("The database is as this program needs it.", file=sys.stderr, flush=True)
+        _say("The database is as this program needs it.")
+
+
+def _why_not() -> str:
+    """Why this process has to wait; nothing where it has not to."""
+    try:
+        _refuse_what_cannot_be_served()
+    except Misfit as misfit:
+        return str(misfit)
+    except (OperationalError, psycopg.OperationalError):
+        threading.Thread(target=_refuse_later, name="fit", daemon=True).start()
+    finally:
+        connection.close()
+    return ""
 
 
 @contextmanager
@@ -225,6 +235,34 @@ def _ended_by_signals() -> Iterator[None]:
 
 def _end(number: int, frame: object) -> None:
     raise SystemExit(0)
+
+
+def _say(words: DatabaseProblem | str) -> None:
+    os.write(2, f"{words}\n".encode())  # to standard error itself: beat sends to its log what is written to Python's
+
+
+def _refuse_what_cannot_be_served() -> None:
+    _refuse_a_misfit(whole=True)
+    refuse_a_pooler()
+    if settings.CELERY_BROKER_URL.startswith("pgmq:"):
+        where = settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"]
+        with suppress(psycopg.OperationalError):  # it may be away as long as it likes: settling goes on without
+            _refuse_a_pooler_before("The broker", "CELERY_BROKER_URL", where)
+
+
+def _refuse_later() -> None:
+    while True:
+        time.sleep(LOOK_AGAIN_SECONDS)
+        try:
+            _refuse_what_cannot_be_served()
+        except DatabaseProblem as problem:
+            _say(problem)
+            os._exit(1)  # from a thread there is no other way; nothing was served that is not in the database
+        except (OperationalError, psycopg.OperationalError):
+            continue
+        finally:
+            connection.close()
+        return
 
 
 def one_line(error: Exception) -> str:

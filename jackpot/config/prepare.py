@@ -31,6 +31,7 @@ def main(argv: list[str]) -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
     django.setup()
     try:
+        settings.DATA.create()  # whoever has every key from elsewhere has had no need of it so far
         with as_owner():
             refuse_newer()
             call_command("migrate", interactive=False, verbosity=0)

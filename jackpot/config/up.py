@@ -73,6 +73,7 @@ def main(argv: list[str]) -> int:
     if options.data:
         os.environ["JACKPOT_DATA"] = str(Path(options.data).expanduser().absolute())
     data = DataFolder()
+    os.environ["JACKPOT_DATA"] = str(data.path)  # for children, which work elsewhere: it may have been said from here
     try:
         data.create()
     except OSError as error:
@@ -237,6 +238,7 @@ class Up:
         logs = self.data.logs
         worker = ["-m", "celery", "-A", "jackpot.config.celery"]
         quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING"]
+        scheduler = ["-S", "jackpot.config.reconnecting:Scheduler"]
         web = ["-m", "jackpot.config.web", str(listener.fileno())]
         settlers = (
             ["settle"] if self.options.settlers == 1 else [f"settle-{n + 1}" for n in range(self.options.settlers)]
@@ -255,7 +257,7 @@ class Up:
                 log=logs / "worker.log", role="work",
             ),
             Child(
-                "beat", [*worker, "beat", "-S", "celery.beat:Scheduler", "--pidfile", "", "--loglevel", "WARNING"],
+                "beat", [*worker, "beat", *scheduler, "--pidfile", "", "--loglevel", "WARNING"],
                 log=logs / "beat.log", role="beat",
             ),
         ]  # fmt: skip

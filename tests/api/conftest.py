@@ -18,8 +18,8 @@ from django.db import connections
 from django.utils import timezone
 from pytest_django import DjangoDbBlocker
 
-from devices import demo, tasks
-from devices.intake import settling
+from devices import demo
+from devices.intake import settler, settling
 from tables.services import floors
 from tests.conftest import serving
 from tests.services.fixtures import Databases
@@ -78,7 +78,7 @@ class Api:
 
     def settle(self) -> int:
         """Empty every queue and tell whoever listens, as a worker would."""
-        return sum(tasks.empty(stream, clock=timezone.now) for stream in settling.streams_waiting())
+        return sum(settler.empty(stream, clock=timezone.now) for stream in settling.streams_waiting())
 
     def play(self, *messages: Message) -> list[Message]:
         """Post rounds, each with its table's key, and settle them; what GET then shows of each."""

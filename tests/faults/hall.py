@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
@@ -102,12 +102,15 @@ terms = {{ progressive_survives_fold = {"true" if number % 2 else "false"} }}
 class Hall:
     """A service that may be struck. `answered` holds every message that it has said it has, by reference."""
 
-    def __init__(self, folder: Path, *, tables: int = 8, settlers: int = 1) -> None:
+    def __init__(
+        self, folder: Path, *, tables: int = 8, settlers: int = 1, environment: Mapping[str, str] | None = None
+    ) -> None:
         self.folder = folder
         self.floor_file = folder / "floor.toml"
         self.floor_file.write_text(floor_text(tables))
         self.data = folder / "data"
         self.settlers = settlers
+        self.environment = environment or {}
         self.server = EmbeddedPostgres(self.data / "postgres")
         self.before: tuple[str, ...] = ()  # what stands before every command, e.g. to enter a namespace
         self.answered: dict[str, Message] = {}
@@ -122,7 +125,7 @@ class Hall:
     def python(self, *words: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
         """Run Python on this service's data."""
         environment = {name: value for name, value in os.environ.items() if name not in NOT_INHERITED}
-        environment["JACKPOT_DATA"] = str(self.data)
+        environment |= {"JACKPOT_DATA": str(self.data), **self.environment}
         return subprocess.run(
             [*self.before, sys.executable, *words],
             env=environment, cwd=ROOT, input=stdin, capture_output=True, timeout=1800,

@@ -28,6 +28,7 @@ WHOLE: Final = {
     "devices/simulator/": ("tests/scenarios/test_simulated_floor.py",),
     "devices/management/commands/": ("tests/faults/test_up.py", "tests/benchmarks/test_bench_short.py"),
     "devices/intake/wakes.py": ("tests/faults/test_wakes.py", "tests/faults/test_workers.py"),
+    "devices/intake/settler.py": ("tests/faults/test_workers.py", "tests/faults/test_faults.py"),
     "devices/tasks.py": ("tests/faults/test_workers.py", "tests/faults/test_faults.py"),
 }  # fmt: skip
 

@@ -17,10 +17,9 @@ import pytest
 from django.db import OperationalError, connection, connections, transaction
 
 from accounting import statements
-from devices import tasks
 from devices.audit import verification
 from devices.audit.verification import verify_stream
-from devices.intake import inbox, settling
+from devices.intake import inbox, settler, settling
 from devices.simulator.floor import FIRST_DEAL, Play
 from devices.simulator.irregularities import Rates
 from jackpot.services import listening
@@ -532,7 +531,7 @@ def test_every_settled_batch_is_told_after_its_commit(busy_house: House) -> None
         streams = [busy_house.stream("ms-mg01"), busy_house.stream("twin")]
         for number in range(5):
             busy_house.post(message(f"R-{number}"), royal(f"R-{number}", table=TWIN))
-            at_once(2, lambda place: tasks.empty(streams[place], clock=lambda: RECEIVED))
+            at_once(2, lambda place: settler.empty(streams[place], clock=lambda: RECEIVED))
         for notice in listener.notifies(timeout=60, stop_after=10):
             stream_id, _, sequence = notice.payload.partition(":")
             heard.append((int(stream_id), int(sequence)))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from urllib.parse import quote
+
 import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
-from psycopg.conninfo import make_conninfo
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from jackpot.config.broker import Listener
 from jackpot.config.database_roles.privileges import SERVICE
+from tests.conftest import ROOT, service_environment
 from tests.services.house import House
 
 LISTENING = """
@@ -56,3 +61,16 @@ def test_who_consumes_is_told_again_after_a_crash_has_emptied_the_table_of_who_i
         service.execute("DELETE FROM pgmq.notify_insert_throttle")  # as a crash leaves it
         with app.amqp.TaskConsumer(broker.channel(), queues=[app.amqp.queues["work"]]):
             assert service.execute(told).fetchone() == (0,)
+
+
+def test_a_broker_in_postgresql_may_have_several_servers() -> None:
+    """Celery's own reader of addresses knows one host, and would look for it in the environment."""
+    where = conninfo_to_dict(settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"])
+    nobody, there = quote("/nowhere", safe=""), quote(str(where["host"]), safe="")
+    several = f"pgmq://{where['user']}@{nobody}:1,{there}:5432/{where['dbname']}?target_session_attrs=read-write"
+    sends = "from jackpot.config.celery import app; app.send_task('no.such', queue='work', expires=1); print('sent')"
+    sent = subprocess.run(
+        [sys.executable, "-c", sends], cwd=ROOT, env={**service_environment(), "CELERY_BROKER_URL": several},
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (sent.stdout, sent.returncode) == ("sent\n", 0), sent.stderr

@@ -69,7 +69,7 @@ def test_who_would_serve_it_waits_and_says_why_once(
     words: str,
     busy_house: House,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    capfd: pytest.CaptureFixture[str],
 ) -> None:
     """Three looks find it, and then it is mended."""
     looks = []
@@ -81,22 +81,22 @@ def test_who_would_serve_it_waits_and_says_why_once(
 
     monkeypatch.setattr(time, "sleep", look_again)
     run(comes)
-    database.serve_when_it_fits(sessions=False)
+    database.serve_when_it_fits()
     assert len(looks) == 3
-    first, last = capsys.readouterr().err.splitlines()
+    first, last = capfd.readouterr().err.splitlines()
     assert first.startswith(words)
     assert last == "The database is as this program needs it."
 
 
 def test_an_option_that_no_driver_knows_is_not_waited_for(
-    busy_house: House, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    busy_house: House, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(connection.settings_dict, "NAME", "")
     connection.close()
     with pytest.raises(SystemExit) as ended:
-        database.serve_when_it_fits(sessions=False)
+        database.serve_when_it_fits()
     assert ended.value.code == 1
-    assert capsys.readouterr().err.count("\n") == 1
+    assert capfd.readouterr().err.count("\n") == 1
 
 
 def test_an_empty_database_is_refused_by_our_commands_and_not_by_migrate(bare: None) -> None:
@@ -117,7 +117,7 @@ def test_a_database_behind_the_code_is_refused_by_our_commands_and_not_by_migrat
 def test_a_database_that_is_as_it_should_be_is_refused_by_nothing(busy_house: House) -> None:
     for command in ("verify", "load_floor", "migrate"):
         database.refuse_what_does_not_fit(command)
-    database.serve_when_it_fits(sessions=True)
+    database.serve_when_it_fits()
 
 
 @pytest.mark.parametrize(
@@ -220,5 +220,4 @@ def test_what_a_pooler_breaks_is_said(busy_house: House, monkeypatch: pytest.Mon
     ):
         database.refuse_a_pooler()
     with pytest.raises(SystemExit):
-        database.serve_when_it_fits(sessions=True)
-    database.serve_when_it_fits(sessions=False)
+        database.serve_when_it_fits()

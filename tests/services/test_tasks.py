@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from devices import tasks
-from devices.intake import settling
+from devices.intake import settler, settling
 from devices.intake.wakes import Waker
 from jackpot.services import listening
 from tables.services import terms
@@ -72,7 +72,7 @@ def test_what_comes_while_a_batch_commits_is_seen_by_the_last_look(
 def test_the_sweep_empties_every_queue_and_leaves_a_sign_of_life(busy_house: House) -> None:
     busy_house.post(message("R-1"), royal("R-1", table=TWIN), message("R-1", table=ALONE))
     before = timezone.now()
-    assert tasks.sweep() == 3
+    assert settler.sweep() == 3
     assert busy_house.waiting() == 0
     (seen,) = (at for name, at in rows("SELECT name, seen_at FROM devices_heartbeat") if name == "sweep")
     assert before <= seen <= timezone.now()
@@ -93,7 +93,7 @@ def test_a_stream_that_cannot_be_settled_does_not_keep_the_others_waiting(
 
     monkeypatch.setattr(settling, "settle_next", settle_next)
     with pytest.raises(RuntimeError, match="beyond help"):
-        tasks.sweep()
+        settler.sweep()
     assert rows("SELECT DISTINCT stream_id FROM devices_queued") == [(broken,)]
 
 

@@ -77,6 +77,12 @@ class Command(BaseCommand):
         )
         parser.add_argument("--floor", type=Path, help="floor file (default: the demo floor)")
         parser.add_argument("--base-url", help="address of the service (default: what demo.json says)")
+        parser.add_argument(
+            "--ca",
+            type=Path,
+            metavar="FILE",
+            help="certificates (PEM) by which a proxy is known, instead of the usual ones",
+        )
         parser.add_argument("--demo", type=Path, help="demo.json with address and keys (default: in the data folder)")
         parser.add_argument(
             "--speed",
@@ -173,7 +179,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{tally.dealt:,} messages in {options['out']}: {counts}")
             return
         demo = options["demo"] or settings.DATA.demo
-        self._post(plan, Service.from_demo(demo, base_url), batch=options["batch"])
+        self._post(plan, Service.from_demo(demo, base_url, ca=options["ca"]), batch=options["batch"])
 
     def _post(self, plan: Plan, service: Service, *, batch: int) -> None:
         tally = Tally()

@@ -1,0 +1,45 @@
+"""A broker that stops stalls nothing, and everybody comes back to it by themselves, whichever it is.
+
+The long form, a minute each, is `python3 -m tests.faults.brokers`.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.faults.account import account
+from tests.faults.brokers import Broker, InPostgreSQL, RabbitMQ, Redis, outage, running
+from tests.faults.hall import Hall
+
+pytestmark = [pytest.mark.alone, pytest.mark.timeout(170)]
+
+AWAY_SECONDS = 5.0
+STALL_SECONDS = 3.0
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, id=kind.name, marks=pytest.mark.skipif(kind.missing is not None, reason=str(kind.missing)))
+        for kind in (Redis, RabbitMQ)
+    ],
+)
+def test_a_broker_that_stops_stalls_nothing_and_everybody_comes_back(kind: type[Broker], tmp_path: Path) -> None:
+    tmp_path.chmod(0o711)
+    with ExitStack() as stack:
+        broker, environment = stack.enter_context(running(kind, tmp_path))
+        hall = stack.enter_context(Hall(tmp_path, tables=4, settlers=2, environment=environment).up())
+        outcome = outage(hall, broker, AWAY_SECONDS)
+        print(outcome)
+        assert outcome.stall < STALL_SECONDS, outcome
+        account(hall)
+
+
+def test_the_broker_that_is_built_in_may_stop_as_well(hall: Hall) -> None:
+    outcome = outage(hall, InPostgreSQL(), AWAY_SECONDS)
+    print(outcome)
+    assert outcome.stall < STALL_SECONDS, outcome
+    account(hall)

@@ -1,0 +1,76 @@
+"""The data folder may be anywhere: not there yet, named from elsewhere, on a volume that is lent, on one that knows no links."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jackpot.config import up
+from jackpot.config.data_folder import DataFolder
+from tests.conftest import ROOT, service_environment
+from tests.services.house import House
+
+
+def test_a_folder_named_from_here_is_the_same_for_children_that_work_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("JACKPOT_DATA", "data here")
+    assert up.main(["--port", "0"]) == 2
+    assert "--port: 0 is no port" in capsys.readouterr().err
+    assert os.environ["JACKPOT_DATA"] == str(tmp_path / "data here")
+
+
+def test_a_volume_that_is_somebody_else_s_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Path.chmod
+
+    def chmod(self: Path, mode: int, **more: Any) -> None:
+        if self == tmp_path:
+            raise PermissionError(errno.EPERM, "Operation not permitted", str(self))
+        plain(self, mode, **more)
+
+    monkeypatch.setattr(Path, "chmod", chmod)
+    folder = DataFolder(tmp_path)
+    folder.create()
+    assert len(folder.signing_key()) == 64 and folder.signing_key() == DataFolder(tmp_path).signing_key()
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.ENOTSUP])
+def test_of_many_first_starts_all_read_one_key_where_no_links_can_be_made(
+    error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def link(*_: Any) -> None:
+        raise OSError(error, os.strerror(error))
+
+    monkeypatch.setattr(os, "link", link)
+    numbers = iter(range(10_000, 20_000))
+    monkeypatch.setattr(os, "getpid", lambda: next(numbers))  # each thread as a process of its own
+    with ThreadPoolExecutor(8) as starting:
+        keys = list(starting.map(lambda _: DataFolder(tmp_path).secret_key(), range(8)))
+    assert len(set(keys)) == 1
+    assert not [left for left in tmp_path.iterdir() if left.name.startswith("secret_key.")]
+
+
+def test_a_house_whose_keys_come_from_elsewhere_is_prepared_without_its_folder(
+    busy_house: House, tmp_path: Path
+) -> None:
+    data = tmp_path / "not there yet" / "Häuser"
+    environment = {
+        **service_environment(), "JACKPOT_DATA": str(data), "JACKPOT_NO_VENV": "1", "JACKPOT_DEMO": "1",
+        "JACKPOT_SECRET_KEY": "s" * 50, "JACKPOT_SIGNING_KEY": "ab" * 32, "JACKPOT_PATRON_KEY": "A" * 43 + "=",
+    }  # fmt: skip
+    environment["DATABASE_URL"] = environment["DATABASE_URL"].replace("jackpot_service", "jackpot")
+    done = subprocess.run(
+        [sys.executable, "-m", "jackpot.config.prepare", "--base-url", "http://h"],
+        cwd=ROOT, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads((data / "demo.json").read_text())["base_url"] == "http://h"
