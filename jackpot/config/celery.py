@@ -9,6 +9,8 @@ from celery.signals import worker_init, worker_shutting_down
 from celery.worker import state
 from kombu.transport import TRANSPORT_ALIASES
 
+from jackpot.config import alive
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
 
 TRANSPORT_ALIASES["pgmq"] = "jackpot.config.broker:Transport"
@@ -16,6 +18,7 @@ TRANSPORT_ALIASES["pgmq"] = "jackpot.config.broker:Transport"
 app = Celery("jackpot")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+alive.watch(os.environ.get("JACKPOT_ROLE", ""))
 
 
 @worker_init.connect

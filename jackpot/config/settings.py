@@ -9,7 +9,7 @@ import dj_database_url
 from csp.constants import NONE, SELF
 from django.contrib.messages import constants as messages
 
-from jackpot.config import logs
+from jackpot.config import alive, logs
 from jackpot.config.data_folder import DataFolder
 from jackpot.config.database_roles.privileges import SERVICE, SETTLE
 from jackpot.config.embedded_postgres import EmbeddedPostgres
@@ -79,7 +79,7 @@ MIDDLEWARE = [
     "jackpot.config.nul.no_nul",  # here, so that whoever is refused is shown the way on
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_structlog.middlewares.RequestMiddleware",
+    "jackpot.config.request_log.RequestLog",
     "axes.middleware.AxesMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]
@@ -272,6 +272,10 @@ SPECTACULAR_SETTINGS = {
 # ── what is overdue ─────────────────────────────────────────────────────────────────────────────────────────────
 LOCK_SECONDS = float(os.environ.get("JACKPOT_LOCK_SECONDS", "600"))  # so long a lock may wait for its round's result
 
+STALLED_SECONDS = float(
+    os.environ.get("JACKPOT_STALLED_SECONDS", "10")
+)  # health: so long a message may wait to be settled
+
 # ── what one request may cost ───────────────────────────────────────────────────────────────────────────────────
 MOST_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024  # 1,000 messages at once are about 1 MB
 REQUEST_SECONDS = float(os.environ.get("JACKPOT_REQUEST_SECONDS", "20"))  # for its head, and again for its body
@@ -283,6 +287,8 @@ JACKPOT_SILENT_SECONDS = float(os.environ.get("JACKPOT_SILENT_SECONDS", "10"))
 
 # ── watching ────────────────────────────────────────────────────────────────────────────────────────────────────
 PROMETHEUS_EXPORT_MIGRATIONS = False
+METRICS_TOKEN = os.environ.get("JACKPOT_METRICS_TOKEN", "")  # a scraper elsewhere shows it; without one there is none
+ALIVE_FILE = alive.file_of(ROLE) if ROLE in alive.WATCHED else None
 DJANGO_STRUCTLOG_CELERY_ENABLED = False
 DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = 20  # a refused message is the day's work, not a warning
 LOGGING_CONFIG = None
