@@ -9,7 +9,8 @@ ASKED_OF_NOBODY = frozenset({"/api/v1/health", "/metrics"})
 class RequestLog(RequestMiddleware):
     """django-structlog's; a browser that is signed in asks health as well, and is answered while there is no database."""
 
-    def bind_user_id(self, request: HttpRequest) -> None:
+    @staticmethod
+    def bind_user_id(request: HttpRequest) -> None:
         """Who it is, except where nobody is asked."""
         if request.path_info not in ASKED_OF_NOBODY:
-            super().bind_user_id(request)
+            RequestMiddleware.bind_user_id(request)
