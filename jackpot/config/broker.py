@@ -12,7 +12,9 @@ from typing import Any
 import psycopg
 import structlog
 from kombu.transport import pgmq
+from pgmq import PGMQueue
 from psycopg import sql
+from psycopg_pool import ConnectionPool
 
 from jackpot.config.broker_tables import HEARD
 
@@ -23,6 +25,7 @@ UNTHROTTLED = """
     INSERT INTO pgmq.notify_insert_throttle (queue_name, throttle_interval_ms) VALUES (%s, %s)
     ON CONFLICT (queue_name) DO UPDATE SET throttle_interval_ms = excluded.throttle_interval_ms
 """
+READ_SECONDS = pgmq.Channel.default_visibility_timeout  # so long a message that was read is kept for its reader
 LOOK_UP_SECONDS = 0.5  # how soon the reader sees that it is to stop, or that there is more to listen to
 
 
@@ -65,7 +68,7 @@ class Listener(pgmq._NotifyWaiter):
         try:
             with psycopg.connect(self._dsn, autocommit=True, application_name="jackpot broker listener") as session:
                 self._read_from(session)
-        except (psycopg.Error, OSError) as error:
+        except Exception as error:  # whatever it is, the consumer must know
             log.warning("broker_listener_lost", error=str(error))
             self.error = error
             self.heard.set()
@@ -119,7 +122,21 @@ class Transport(pgmq.Transport):
 
     Channel = Channel
 
+    def _create_pgmq_client(self) -> PGMQueue:
+        """The queue's client on a pool of ours: its own would connect with five of all the things an address can say."""
+        known = self._options()
+        pool = ConnectionPool(
+            known["conn_string"], min_size=1, max_size=known["pool_size"], timeout=known["pool_timeout"], open=True
+        )
+        client = PGMQueue(conn_string=known["conn_string"], init_extension=False, vt=READ_SECONDS, pool=pool)
+        client._own_pool = True  # it closes it
+        return client
+
     def _get_notify_waiter(self) -> pgmq._NotifyWaiter:
         if self._notify_waiter is None:
-            self._notify_waiter = Listener(self._get_pgmq_client().config.dsn)
+            self._notify_waiter = Listener(self._options()["conn_string"])
         return self._notify_waiter
+
+    def _options(self) -> dict[str, Any]:
+        assert self.client is not None, "a transport belongs to a connection"
+        return self.client.transport_options

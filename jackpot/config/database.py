@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, LiteralString, Protocol
 
-import dj_database_url
 import psycopg
 from django.core.exceptions import ImproperlyConfigured
 from django.db import Error, connection
@@ -15,6 +14,8 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.utils import OperationalError
 
+from accounting import connecting
+from jackpot.config import address
 from jackpot.config.embedded_postgres import OWNER, DatabaseProblem
 
 ON_ANY_DATABASE = {
@@ -33,19 +34,18 @@ EXAMPLE = "it is to look like postgresql://user:password@host:5432/database"
 
 
 def refuse_a_wrong_address() -> None:
-    """DatabaseProblem when DATABASE_URL is none that this service can use."""
-    url = os.environ.get("DATABASE_URL")
-    if not url:
-        return
-    try:
-        address = dj_database_url.parse(url)
-    except ValueError as error:
-        why = one_line(error).partition(". ")[0]
-        raise DatabaseProblem(f"DATABASE_URL cannot be read ({why}): {EXAMPLE}") from None
-    if address["ENGINE"] != "django.db.backends.postgresql":
-        raise DatabaseProblem(f"DATABASE_URL names no PostgreSQL: {EXAMPLE}")
-    if not address["NAME"]:
-        raise DatabaseProblem(f"DATABASE_URL names no database: {EXAMPLE}")
+    """DatabaseProblem when DATABASE_URL, or the broker's where that is a PostgreSQL, is none that this service can use."""
+    broker = os.environ.get("CELERY_BROKER_URL", "")
+    named = {"DATABASE_URL": os.environ.get("DATABASE_URL", "")}
+    if broker.startswith("pgmq:"):
+        named["CELERY_BROKER_URL"] = f"postgresql{broker.removeprefix('pgmq')}"
+    for variable, url in named.items():
+        try:
+            if url:
+                address.read(url)
+        except address.WrongAddress as error:
+            example = EXAMPLE if variable == "DATABASE_URL" else EXAMPLE.replace("postgresql", "pgmq")
+            raise DatabaseProblem(f"{variable} {error}: {example}") from None
 
 
 def refuse_what_does_not_fit(command: str) -> None:
@@ -125,7 +125,7 @@ class Session(Protocol):
 
 def refuse_a_pooler() -> None:
     """DatabaseProblem when the server is reached through a pooler of transactions. OperationalError without a server."""
-    where = connection.get_connection_params()
+    where = connecting.parameters()
     with psycopg.connect(**where, autocommit=True) as first, psycopg.connect(**where, autocommit=True) as second:
         if not sessions_last(first, second):
             raise DatabaseProblem(

@@ -3,13 +3,11 @@
 import os
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
-import dj_database_url
 from csp.constants import NONE, SELF
 from django.contrib.messages import constants as messages
 
-from jackpot.config import alive, logs
+from jackpot.config import address, alive, logs
 from jackpot.config.data_folder import DataFolder
 from jackpot.config.database_roles.privileges import SERVICE, SETTLE
 from jackpot.config.embedded_postgres import EmbeddedPostgres
@@ -105,18 +103,13 @@ TEMPLATES: list[dict[str, Any]] = [
 DATABASE_URL = os.environ.get("DATABASE_URL") or EmbeddedPostgres(DATA.postgres).url_of(
     SETTLE if ROLE == "settle" else SERVICE  # migrations connect `as_owner` (database.py)
 )
-DATABASES: dict[str, dict[str, Any]] = {"default": {**dj_database_url.parse(DATABASE_URL), "CONN_HEALTH_CHECKS": True}}
-_options: dict[str, Any] = DATABASES["default"].setdefault("OPTIONS", {})
+DATABASES: dict[str, dict[str, Any]] = {"default": {**address.for_django(DATABASE_URL), "CONN_HEALTH_CHECKS": True}}
+_options: dict[str, Any] = DATABASES["default"]["OPTIONS"]
 _options.setdefault("application_name", f"jackpot {ROLE}")
-_options.setdefault("connect_timeout", 5)
 if ROLE == "web":
     # Under ASGI every request may run in a thread of its own: connections are lent by a pool, never kept by a thread.
     _options["pool"] = {"min_size": 2, "max_size": int(os.environ.get("JACKPOT_POOL", "16")), "timeout": 5}
 elif ROLE == "settle":
-    # Cut off with a stream's lock in hand, a settling worker is let go within seconds (ARCHITECTURE §8).
-    # Between transactions it is idle for a second at most, from sweep to sweep.
-    _options["options"] = "-c idle_in_transaction_session_timeout=1500 -c idle_session_timeout=15000"
-    _options["tcp_user_timeout"] = 3000
     DATABASES["default"]["CONN_MAX_AGE"] = None
 elif ROLE == "work":
     DATABASES["default"]["CONN_MAX_AGE"] = 600
@@ -156,18 +149,8 @@ CELERY_BEAT_SCHEDULE = {
     "deals": {"task": "devices.tasks.look_at_deals", "schedule": 2.0, "options": {"queue": "work", "expires": 5}},
 }
 if CELERY_BROKER_URL.startswith("pgmq:"):
-    _broker = urlsplit(CELERY_BROKER_URL)
     CELERY_BROKER_TRANSPORT_OPTIONS: dict[str, Any] = {
-        "conn_string": " ".join(
-            f"{key}={unquote(value)}"
-            for key, value in {
-                "host": _broker.netloc.rpartition("@")[2].rpartition(":")[0],
-                "port": str(_broker.port or 5432),
-                "dbname": _broker.path.lstrip("/"),
-                "user": _broker.username or "jackpot",
-                "password": _broker.password or "none",
-            }.items()
-        ),
+        "conn_string": address.conninfo(f"postgresql{CELERY_BROKER_URL.removeprefix('pgmq')}"),
         "init_extension": False,  # its SQL is installed when the database is made; no extension files are needed
         "pool_size": 2,
         "pool_timeout": 2,
@@ -175,6 +158,7 @@ if CELERY_BROKER_URL.startswith("pgmq:"):
         "notify_throttle_interval_ms": 0,  # throttling here would swallow the last wake of a burst
         "wait_time_seconds": 0,  # read, then wait for a notification: no polling inside the server
     }
+    CELERY_BROKER_URL = "pgmq://"  # where it is has been said; Celery's own reader of addresses knows one host only
 
 # ── people ──────────────────────────────────────────────────────────────────────────────────────────────────────
 MESSAGE_TAGS = {messages.SUCCESS: "good", messages.WARNING: "warn", messages.ERROR: "bad"}  # as house.css names them

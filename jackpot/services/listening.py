@@ -6,16 +6,18 @@ Only ids travel. Who hears reads; after a lost connection everybody reads again,
 import asyncio
 from collections import defaultdict
 from functools import partial
-from typing import Any
 
 import psycopg
 import structlog
 from django.db import connection, transaction
 
+from accounting.connecting import parameters
+
 log = structlog.get_logger()
 
 CHANNEL = "settled"
 RECONNECT_SECONDS = 0.5
+MOST_DIGITS = 20
 
 
 def tell(stream_id: int, sequence: int) -> None:
@@ -55,34 +57,29 @@ class Hub:
     async def _listen(self) -> None:
         while True:
             try:
-                async with await psycopg.AsyncConnection.connect(**_parameters(), autocommit=True) as listener:
+                async with await psycopg.AsyncConnection.connect(**parameters(), autocommit=True) as listener:
                     await listener.execute(f"LISTEN {CHANNEL}")
                     self.connected.set()
                     self._wake_everybody()
                     async for notice in listener.notifies():
-                        stream_id = int(notice.payload.partition(":")[0])
-                        for heard in self.waiting.get(stream_id, ()):
-                            heard.set()
-            except (psycopg.OperationalError, OSError) as error:
+                        self._hear(notice.payload)
+            except Exception as error:  # a lost server, a standby where the first was, no right to connect: it may pass
                 log.warning("listening_again", error=str(error))
             self.connected.clear()
             self._wake_everybody()
             await asyncio.sleep(RECONNECT_SECONDS)
 
+    def _hear(self, said: str) -> None:
+        """Wake who waits for the stream that is named first; whoever reaches the database can say anything here."""
+        stream, _, _ = said.partition(":")
+        if stream.isascii() and stream.isdigit() and len(stream) < MOST_DIGITS:
+            for heard in self.waiting.get(int(stream), ()):
+                heard.set()
+
     def _wake_everybody(self) -> None:
         for group in self.waiting.values():
             for heard in group:
                 heard.set()
-
-
-def _parameters() -> dict[str, Any]:
-    """How to reach the same database as everybody, without what only pooled connections need."""
-    parameters = connection.get_connection_params()
-    return {
-        key: value
-        for key, value in parameters.items()
-        if key in {"host", "port", "user", "password", "dbname", "connect_timeout", "application_name"}
-    }
 
 
 HUB = Hub()
