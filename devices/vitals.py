@@ -14,8 +14,8 @@ import psycopg
 import structlog
 from celery import current_app
 from django.conf import settings
-from django.db import connection
 
+from accounting import connecting
 from devices import queries
 
 log = structlog.get_logger()
@@ -31,9 +31,7 @@ PROOF = """
     INSERT INTO devices_heartbeat (name, seen_at) VALUES ('commit', now())
     ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at
 """
-# Of a server that is cut off nothing would ever be heard; these are for servers reached over a network.
-CUT_OFF = {"connect_timeout": 2, "keepalives_idle": 2, "keepalives_interval": 1, "keepalives_count": 3}
-CUT_OFF |= {"tcp_user_timeout": 5_000}
+SOONER = {"connect_timeout": 2}
 
 CONNECTING, READING, COMMITTING, DONE = "connecting", "reading", "committing", "done"
 
@@ -77,7 +75,7 @@ class Found:
 
 def connect(where: dict[str, Any]) -> Session:
     """A session for looking, bounded by the server and by the network."""
-    session = psycopg.connect(**where | CUT_OFF, autocommit=True)
+    session = psycopg.connect(**where | SOONER, autocommit=True)
     session.execute(BOUNDS)
     return session
 
@@ -197,8 +195,7 @@ forget = WATCH.forget
 
 def look() -> Found:
     """How the house does, within `PATIENCE_SECONDS`."""
-    parameters = connection.get_connection_params()
-    return WATCH.look({key: value for key, value in parameters.items() if key not in ("context", "cursor_factory")})
+    return WATCH.look(connecting.parameters())
 
 
 class Broker:
@@ -211,9 +208,10 @@ class Broker:
         self.asked_at = float("-inf")
         self.answered_at = float("-inf")
         self.under_way = False
+        self.failures = 0
 
     def state(self) -> str:
-        """`ok`, or `away` when nothing was heard for three times as long as it is asked."""
+        """`ok`, or `away` when it failed twice running or nothing was heard for three times as long as it is asked."""
         now = time.monotonic()
         with self.lock:
             if not self.under_way and now - self.asked_at >= self.every:
@@ -222,7 +220,7 @@ class Broker:
                 if first:
                     self.answered_at = now  # the benefit of the doubt until the first answer
                 threading.Thread(target=self._run, name="broker-look", daemon=True).start()
-            return "ok" if now - self.answered_at < 3 * self.every else "away"
+            return "ok" if self.failures < 2 and now - self.answered_at < 3 * self.every else "away"
 
     def _run(self) -> None:
         try:
@@ -230,10 +228,10 @@ class Broker:
         except Exception as error:  # whatever the broker's client raises
             log.info("broker_away", error=str(error))
             with self.lock:
-                self.answered_at = float("-inf")
+                self.failures += 1
         else:
             with self.lock:
-                self.answered_at = time.monotonic()
+                self.answered_at, self.failures = time.monotonic(), 0
         finally:
             with self.lock:
                 self.under_way = False
