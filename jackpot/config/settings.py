@@ -139,6 +139,7 @@ if ROLE == "settle":
 CELERY_BEAT_SCHEDULE = {
     "sweep": {"task": "devices.tasks.sweep", "schedule": 1.0, "options": {"queue": "settle", "expires": 5}},
     "keeping": {"task": "accounting.keeping.tasks.clean", "schedule": 3_600.0, "options": {"expires": 3_000}},
+    "onlookers": {"task": "accounting.keeping.tasks.end_onlookers", "schedule": 10.0, "options": {"expires": 9}},
     "office": {"task": "accounting.office.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
     "locks": {"task": "devices.tasks.look_at_locks", "schedule": 10.0, "options": {"queue": "work", "expires": 9}},
     "contact": {
@@ -256,6 +257,7 @@ SPECTACULAR_SETTINGS = {
 # ── what is overdue ─────────────────────────────────────────────────────────────────────────────────────────────
 LOCK_SECONDS = float(os.environ.get("JACKPOT_LOCK_SECONDS", "600"))  # so long a lock may wait for its round's result
 
+SNAPSHOT_SECONDS = float(os.environ.get("JACKPOT_SNAPSHOT_SECONDS", "600"))  # so long an auditor's session may hold one
 STALLED_SECONDS = float(
     os.environ.get("JACKPOT_STALLED_SECONDS", "10")
 )  # health: so long a message may wait to be settled
