@@ -250,7 +250,7 @@ def may(role: str, kind: str, table: str) -> bool:
 @pytest.mark.parametrize("role", ROLES)
 def test_each_role_does_with_each_table_each_kind_of_statement_or_is_refused(place: Place, role: str) -> None:
     """Not what the server says of rights, but what becomes of the statements; each is rolled back."""
-    columns = dict(place.rows("""
+    columns: dict[str, str] = dict(place.rows("""
         SELECT relname::text, (SELECT attname::text FROM pg_attribute WHERE attrelid = relation.oid AND attnum > 0
             AND attidentity = '' AND attgenerated = '' AND NOT attisdropped ORDER BY attnum LIMIT 1)
         FROM pg_class relation WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')

@@ -7,6 +7,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
+import psycopg
 from django.core.management.base import BaseCommand
 from django.db import Error
 from rich.console import Console
@@ -67,8 +68,9 @@ class Command(BaseCommand):
         except Difference as difference:
             self.stderr.write(f"DIFFERENT {difference}")
             sys.exit(1)
-        except (ProcessDied, Error) as trouble:
-            self._give_up(f"NOT VERIFIED {str(trouble).strip() or repr(trouble)}")
+        except (ProcessDied, Error, psycopg.Error) as trouble:
+            said = (str(trouble).strip() or repr(trouble)).splitlines()[0]
+            self._give_up(f"NOT VERIFIED {said}")
         seconds = time.monotonic() - started
         said = ", ".join(f"{getattr(counts, item.name):,} {item.name}" for item in fields(counts))
         self.stdout.write(f"verified: {said}")
