@@ -27,6 +27,13 @@ def make(progress: Progress) -> dict[str, Any]:
     return {"ok": not astray, "summary": "; ".join([words, *astray])}
 
 
-MAKE = JobKind(name="report", title="Make a report", roles=roles_using("reports"), run=make, address="report-made")
+MAKE = JobKind(
+    name="report",
+    title="Make a report",
+    roles=roles_using("reports"),
+    run=make,
+    address="report-made",
+    reads_elsewhere=True,
+)
 
 JOBS = (MAKE,)

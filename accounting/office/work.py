@@ -58,7 +58,9 @@ class JobKind:
 
     A result is a JSON object whose `summary` is one line in words; `ok` false marks a result that somebody must look at.
     Files come with it by `Progress.file`. A kind that must be told what to do is started on a page of its own, `started_on`;
-    `address` names the page that shows such a job where the page of every job does not do.
+    `address` names the page that shows such a job where the page of every job does not do. One that only looks things up
+    `reads_elsewhere`, from a copy of the database if there is one (`accounting.elsewhere`): what it reads may be some seconds
+    old, and it can write nothing but its files.
     """
 
     name: str
@@ -67,3 +69,4 @@ class JobKind:
     run: Callable[[Progress], dict[str, Any]]
     address: str = ""
     started_on: str = ""
+    reads_elsewhere: bool = False

@@ -95,4 +95,5 @@ PACK = JobKind(
     roles=frozenset({AUDITOR, CONTROLLER}),
     run=pack_chosen,
     started_on="packs",
+    reads_elsewhere=True,
 )

@@ -75,6 +75,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "jackpot.config.nul.no_nul",  # here, so that whoever is refused is shown the way on
+    "accounting.shell.acted.acted",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "jackpot.config.request_log.RequestLog",
@@ -113,6 +114,20 @@ elif ROLE == "settle":
     DATABASES["default"]["CONN_MAX_AGE"] = None
 elif ROLE == "work":
     DATABASES["default"]["CONN_MAX_AGE"] = 600
+
+# A copy of the database, for reading at leisure (accounting.elsewhere). Sessions there are made for a page and end with it, so
+# that a copy that is gone is found out by the next; where it cannot be read, the house is, on a session that cannot write.
+READ_DATABASE_URL = os.environ.get("READ_DATABASE_URL", "")
+READ_BEHIND_SECONDS = float(os.environ.get("JACKPOT_READ_BEHIND_SECONDS", "60"))  # a copy further behind is not read
+if READ_DATABASE_URL:
+    for _alias, _url in (("elsewhere", READ_DATABASE_URL), ("read_only", DATABASE_URL)):
+        _reading = address.for_django(_url)
+        _reading["OPTIONS"] |= {
+            "connect_timeout": 2,
+            "application_name": f"jackpot {ROLE} reading",
+            "options": "-c default_transaction_read_only=on",
+        }
+        DATABASES[_alias] = _reading | {"CONN_MAX_AGE": 0}
 
 # ── jobs: the broker carries wake-ups and long jobs, never data ─────────────────────────────────────────────────
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL") or (
