@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from tests.benchmarks import (
+    elsewhere,
     foresee,
     growth,
     history,
@@ -35,11 +36,13 @@ SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
     "latency": latency.run,
     "memory": memory.run,
     "watchers": watchers.run,
+    "elsewhere": elsewhere.run,
 }
 FAR: dict[str, dict[str, Any]] = {
     "growth": {"history": (10_000, 1_000_000, 10_000_000)},
     "history": {"payouts": 10_000_000},
     "foresee": {"rounds": 1_000_000, "times": 1},
+    "elsewhere": {"base": 200_000, "rounds": 150_000},
 }
 SHORT: dict[str, dict[str, Any]] = {
     "settle": {"rounds": 1_000, "peer_rounds": 40, "times": 1},
@@ -61,6 +64,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "foresee": {"rounds": 500, "times": 1},
     "memory": {"rounds": 1_000},
     "watchers": {"watchers": 50, "seconds": 2.0, "turns": 1},
+    "elsewhere": {"base": 500, "rounds": 200},
 }
 
 

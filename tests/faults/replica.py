@@ -1,4 +1,4 @@
-"""A streaming copy of a server, made by PostgreSQL's own tools, that a test may stop, hold up or promote."""
+"""A streaming copy of a server, made by PostgreSQL's own tools, that a test or a benchmark may stop, hold up or promote."""
 
 from __future__ import annotations
 
