@@ -64,7 +64,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "foresee": {"rounds": 500, "times": 1},
     "memory": {"rounds": 1_000},
     "watchers": {"watchers": 50, "seconds": 2.0, "turns": 1},
-    "elsewhere": {"base": 500, "rounds": 200},
+    "elsewhere": {"base": 100, "rounds": 40},
 }
 
 

@@ -64,9 +64,7 @@ def run(place: Hall, *, base: int = 50_000, rounds: int = 12_000) -> list[Figure
             place.drop(database)
     finally:
         copy.stop()
-    figures.note(
-        f"{base:,} rounds of history, {rounds:,} in each phase; the report's query is begun again until the phase is over"
-    )
+    figures.note(f"{base:,} rounds of history, {rounds:,} in each phase; the report reads until its phase is over")
     return [figures]
 
 

@@ -88,7 +88,7 @@ class OwnHouse:
         )  # fmt: skip
 
     @contextmanager
-    def web(self, *, answers: bool = True, **more: str) -> Iterator[httpx.Client]:
+    def web(self, **more: str) -> Iterator[httpx.Client]:
         """The real web process, and a client that needs no key."""
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))
@@ -100,8 +100,7 @@ class OwnHouse:
             )
         try:
             with httpx.Client(base_url=url, timeout=60, trust_env=False) as client:
-                if answers:
-                    client.get("/api/v1/health")  # it waits in the socket's queue until the process is there
+                client.get("/api/v1/health")  # it waits in the socket's queue until the process is there
                 yield client
         finally:
             process.kill()

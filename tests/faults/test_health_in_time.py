@@ -152,8 +152,7 @@ def test_a_way_to_the_database_that_is_dead_is_told_in_time(own_house: OwnHouse)
         silent.bind(("127.0.0.1", 0))
         silent.listen(64)
         url = f"postgresql://jackpot_service@127.0.0.1:{silent.getsockname()[1]}/jackpot?connect_timeout=1"
-        with house.web(answers=False, DATABASE_URL=url) as client:
-            client.get("/sign/none.css")  # until the process is there; what it refuses at start it cannot ask
+        with house.web(DATABASE_URL=url) as client:
             for _ in range(2):
                 answer = in_time(client)
                 assert (answer.status_code, answer.json()) == (

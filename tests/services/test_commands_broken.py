@@ -14,6 +14,7 @@ from django.db import connection, connections
 
 from jackpot.config import command_line
 from jackpot.config.command_line import WITHOUT_DATABASE, example
+from jackpot.config.database import refuse_what_does_not_fit
 from tests.conftest import ROOT, service_environment
 from tests.services.house import House, message, rows, run
 from tests.services.test_commands import NOBODY, OURS, Captured, ended
@@ -59,7 +60,7 @@ def test_a_database_that_goes_away_under_a_command_is_said_in_one_line(
 ) -> None:
     monkeypatch.setenv("DATABASE_URL", NOBODY)
     monkeypatch.chdir(tmp_path)
-    fits, database = command_line.refuse_what_does_not_fit, connection.settings_dict["NAME"]
+    fits, database = refuse_what_does_not_fit, connection.settings_dict["NAME"]
     where = {"host": connection.settings_dict["HOST"], "user": connection.settings_dict["USER"], "dbname": "postgres"}
 
     def and_then_it_goes_away(command: str) -> None:
