@@ -28,6 +28,8 @@ HOUSE = {
     "down": "jackpot.config.down.main",
     "test": "jackpot.config.testing.run",
     "settle": "tables.settle.main",
+    "backup": "jackpot.config.backup.main",
+    "restore": "jackpot.config.restore.main",
 }
 """Commands that are none of Django's."""
 
@@ -150,7 +152,7 @@ def _run(argv: list[str]) -> int:
         _Commands(argv).execute()
     if command in ("", "help", "--help", "-h") and not rest:
         print("\n[the house]\n" + "".join(f"    {name}\n" for name in HOUSE))
-        print("Each of these four says more with --help.")
+        print("Each of these says more with --help.")
     return 0
 
 
