@@ -200,6 +200,9 @@ def reading(place: Place | None = None) -> Iterator[Place]:
     """Read elsewhere inside, if that is possible; nothing can be written there, wherever it is read."""
     outermost = _PLACE.get() is None
     place = place or choose()
+    house = connections[DEFAULT_DB_ALIAS]
+    if outermost and place.alias != DEFAULT_DB_ALIAS and not house.in_atomic_block:
+        house.close()  # whoever reads for minutes does not keep others from the pool
     try:
         with place.entered():
             yield place
