@@ -3,6 +3,7 @@
 
 import os
 import sys
+import traceback
 
 
 def main() -> None:
@@ -23,7 +24,12 @@ def main() -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
     from jackpot.config.command_line import execute
 
-    sys.exit(execute(sys.argv))
+    try:
+        code = execute(sys.argv)
+    except Exception:
+        traceback.print_exc()
+        code = 2  # 1 is left to findings, and a bug has found nothing
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ def make(progress: Progress) -> dict[str, Any]:
 
 MAKE = JobKind(
     name="report", title="Make a report", roles=roles_using("reports"), run=make, address="report-made",
-    for_each=True, apart=frozenset({"at"}),
+    for_each=True, apart=frozenset({"at"}), reads_elsewhere=True,
 )  # fmt: skip
 
 JOBS = (MAKE,)

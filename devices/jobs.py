@@ -24,7 +24,13 @@ def verify_all(progress: Progress) -> dict[str, Any]:
 
 
 JOBS = (
-    JobKind(name="verify", title="Verify everything", roles=frozenset({AUDITOR, CONTROLLER}), run=verify_all),
+    JobKind(
+        name="verify",
+        title="Verify everything",
+        roles=frozenset({AUDITOR, CONTROLLER}),
+        run=verify_all,
+        reads_elsewhere=True,
+    ),
     VERIFY_DAY,
     FORESEE,
     PACK,

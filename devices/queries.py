@@ -1,6 +1,6 @@
 """Reading messages, their rounds wherever they stand, and whether the service is well."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -15,6 +15,13 @@ from tables.queries import payouts
 from tables.queries.explanations import explanation
 from tables.queries.record import corrections
 from tables.services.messages import Received
+
+ATTEMPTING_CLASS = 0x6A61636B
+ATTEMPTING = ATTEMPTING_CLASS << 32
+"""With a stream's id the name of the advisory lock that whoever settles it holds."""
+
+Ask = Callable[..., list[tuple[Any, ...]]]
+"""How a statement is asked: on Django's connection, or on a session of somebody's own."""
 
 
 def boards(message_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
@@ -211,15 +218,17 @@ class Health:
     has_floor: bool
 
 
-def health() -> Health:
+HEALTH = """
+    SELECT count(*), min(received_at), (SELECT seen_at FROM devices_heartbeat WHERE name = 'sweep'),
+        EXISTS (SELECT FROM accounting_property)
+    FROM devices_queued
+"""
+
+
+def health(ask: Ask = execute) -> Health:
     """The queue, the last sign of life of whoever settles, and whether a floor is there."""
-    with connection.cursor() as cursor:
-        cursor.execute("""
-            SELECT count(*), min(received_at), (SELECT seen_at FROM devices_heartbeat WHERE name = 'sweep'),
-                EXISTS (SELECT FROM accounting_property)
-            FROM devices_queued
-        """)
-        return Health(*cursor.fetchone())
+    (found,) = ask(HEALTH)
+    return Health(*found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,14 +240,48 @@ class Stopped:
     reason: str
 
 
-def stopped() -> list[Stopped]:
+STOPPED = """
+    SELECT stream.code, stoppage.since, stoppage.reason FROM devices_stoppage stoppage
+    JOIN accounting_stream stream ON stream.id = stoppage.stream_id ORDER BY stoppage.since, stream.code
+"""
+
+
+def stopped(ask: Ask = execute) -> list[Stopped]:
     """Streams that stand still, the longest first."""
-    with connection.cursor() as cursor:
-        cursor.execute("""
-            SELECT stream.code, stoppage.since, stoppage.reason FROM devices_stoppage stoppage
-            JOIN accounting_stream stream ON stream.id = stoppage.stream_id ORDER BY stoppage.since, stream.code
-        """)
-        return [Stopped(*row) for row in cursor.fetchall()]
+    return [Stopped(*row) for row in ask(STOPPED)]
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """A stream whose oldest message waits too long: how many wait, since when, and why as far as it is known."""
+
+    stream: str
+    queued: int
+    oldest_received_at: datetime
+    reason: str
+
+
+# Whoever is at a stream holds its lock of attempts (intake.settling).
+LATE = """
+    SELECT stream.code, waiting.queued, waiting.oldest, coalesce(stoppage.reason, (
+        SELECT format('a worker is at it, session %%s (%%s), and does not get on', holder.pid, activity.application_name)
+        FROM pg_locks holder LEFT JOIN pg_stat_activity activity ON activity.pid = holder.pid
+        WHERE holder.locktype = 'advisory' AND holder.granted AND holder.objsubid = 1
+            AND holder.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+            AND ((holder.classid::bigint << 32) | holder.objid::bigint) = %s + waiting.stream_id LIMIT 1
+    ), 'no worker is at it')
+    FROM (
+        SELECT stream_id, count(*) AS queued, min(received_at) AS oldest FROM devices_queued GROUP BY stream_id
+        HAVING min(received_at) < clock_timestamp() - make_interval(secs => %s)
+    ) waiting JOIN accounting_stream stream ON stream.id = waiting.stream_id
+    LEFT JOIN devices_stoppage stoppage ON stoppage.stream_id = waiting.stream_id
+    ORDER BY waiting.oldest, stream.code LIMIT 100
+"""
+
+
+def late(seconds: float, ask: Ask = execute) -> list[Late]:
+    """Streams whose oldest message has waited longer than so many seconds, the longest first; a hundred at most."""
+    return [Late(*row) for row in ask(LATE, [ATTEMPTING, seconds])]
 
 
 def swept_at() -> datetime | None:

@@ -11,3 +11,8 @@ ALTER ROLE jackpot_auditor PASSWORD :'auditor';
 
 SELECT format('ALTER DATABASE %I OWNER TO jackpot_owner', current_database()) \gexec
 ALTER SCHEMA public OWNER TO jackpot_owner;
+
+-- What lets the owner's function end who only reads for too long, and what nobody is to hinder the house with.
+GRANT pg_signal_backend, pg_read_all_stats TO jackpot_owner;
+\ir ../jackpot/config/database_roles/functions.sql
+REVOKE ALL ON DATABASE postgres, template1 FROM PUBLIC;

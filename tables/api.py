@@ -15,6 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounting.elsewhere import reads_elsewhere
 from accounting.queries import the_property
 from accounting.rules import parameters
 from accounting.rules.spreadsheet import row as spreadsheet_row
@@ -86,6 +87,7 @@ class Payouts(APIView):
         parameters=[OpenApiParameter(name, str) for name in payouts.FILTERS] + [OpenApiParameter("limit", int)],
         responses=PayoutPage,
     )
+    @reads_elsewhere
     def get(self, request: Request) -> HttpResponseBase:
         """A page of payouts, newest first; `Accept: text/csv` streams all that match."""
         given = parameters.read(request.query_params.lists(), (*payouts.FILTERS, "limit", "format"))

@@ -14,6 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from accounting.addresses import day_named
+from accounting.elsewhere import reads_elsewhere
 from accounting.office import registry
 from accounting.people.queries import FilterShown, filters_of
 from accounting.people.services import filters as keeping
@@ -57,6 +58,7 @@ ORDERS = {"newest": "newest first", "oldest": "oldest first", "largest": "larges
 
 
 @page("payouts")
+@reads_elsewhere
 def payout_search(request: HttpRequest) -> HttpResponse:
     """The payout history: the filters of the API, and pages by key."""
     typed = {name: request.GET.get(name, "").strip() for name in FIELDS}
@@ -89,6 +91,7 @@ def payout_search(request: HttpRequest) -> HttpResponse:
 
 
 @page("payouts")
+@reads_elsewhere
 def payout_total(request: HttpRequest) -> HttpResponse:
     """What all payouts that match come to, for a page that could not wait for it."""
     total = payouts.total(_filters(request.GET), seconds=ADDED_UP_SECONDS)

@@ -64,6 +64,9 @@ class JobKind:
 
     One of a kind is done at a time; of a kind that is `for_each`, one for each person and each thing asked for. `apart` are
     the keys of `asked` that do not make it another thing.
+
+    One that only looks things up `reads_elsewhere`, from a copy of the database if there is one (`accounting.elsewhere`): what it
+    reads may be some seconds old, and it can write nothing but its files.
     """
 
     name: str
@@ -72,6 +75,7 @@ class JobKind:
     run: Callable[[Progress], dict[str, Any]]
     address: str = ""
     started_on: str = ""
+    reads_elsewhere: bool = False
     for_each: bool = False
     apart: frozenset[str] = frozenset()
 

@@ -18,6 +18,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounting.elsewhere import reads_elsewhere
 from accounting.reporting import handing_out, making, registry
 from accounting.reporting.forms import FORMS, JSON, csv, pdf, xlsx
 from accounting.reporting.shape import Report
@@ -145,6 +146,7 @@ class OneReport(ReportsView):
         },
         operation_id="reports_one",
     )
+    @reads_elsewhere
     def get(self, request: Request, report: str) -> HttpResponseBase:
         """With the parameters that the list of reports names; CSV and JSON are written while they are sent."""
         found = registry.reports().get(report)

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from accounting import queries
+from accounting import elsewhere, queries
 from accounting.reporting.footing import Totals
 from accounting.reporting.shape import AS_IT_STANDS, DAYS, ONE_DAY, Asked, Report, Row
 from accounting.rules import parameters
@@ -110,7 +110,15 @@ def made(report: Report, asked: Asked, *, by: str) -> Made:
         generated=f"{when} by {by}",
         filters=filters(report, asked),
     )
-    return Made(report, asked, heading, zone, report.remarks(asked))
+    return Made(report, asked, heading, zone, [*report.remarks(asked), *_of_a_copy(zone)])
+
+
+def _of_a_copy(zone: ZoneInfo) -> list[str]:
+    """What a report from a copy of the database says of itself: it lacks what was recorded since."""
+    place = elsewhere.current()
+    if not place.is_copy or place.as_of is None:
+        return []
+    return [f"Read from a copy of the database as of {place.as_of.astimezone(zone):%Y-%m-%d %H:%M:%S %Z}."]
 
 
 def period(report: Report, asked: Asked, when: str) -> str:

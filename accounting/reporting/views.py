@@ -15,6 +15,7 @@ from django.urls import path, reverse
 from django.utils import timezone
 
 from accounting import addresses  # noqa: F401  # registers `anything`
+from accounting.elsewhere import reads_elsewhere
 from accounting.reporting import making, registry
 from accounting.reporting.forms import FILES
 from accounting.reporting.making import Made
@@ -57,6 +58,7 @@ class Cell(NamedTuple):
 
 
 @page("reports")
+@reads_elsewhere
 def report(request: HttpRequest, report: str) -> HttpResponse:
     """One report: its first rows, its totals over all of them, and its files."""
     wanted, at = seen(request, report), timezone.now()

@@ -8,6 +8,8 @@ from django.core.handlers.asgi import ASGIRequest
 from django.db import connections
 from django.http import HttpRequest, StreamingHttpResponse
 
+from accounting import elsewhere
+
 PARTS_AT_ONCE = 2_000
 
 
@@ -22,7 +24,7 @@ def sent(
     request: HttpRequest, parts: Iterable[bytes], *, content_type: str, at_once: int = PARTS_AT_ONCE
 ) -> StreamingHttpResponse:
     """What is no file of its own, part by part; `at_once` parts are read together."""
-    rows = iter(parts)
+    rows = elsewhere.current().drawn(parts)  # they are read when this call is long over
     return StreamingHttpResponse(
         _unhurried(rows, at_once) if isinstance(request, ASGIRequest) else rows, content_type=content_type
     )

@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from accounting.services import holders
 from devices.intake import settling
+from devices.queries import ATTEMPTING_CLASS
 from jackpot.services import listening
 from tables.services import terms
 
@@ -32,7 +33,7 @@ STOP_SECONDS = 8.0  # `up` waits for ten
 ENDED_SECONDS = 0.1
 
 Done = TypeVar("Done")
-WATCH = holders.Watch(time.monotonic, attempting=settling.ATTEMPTING_CLASS)
+WATCH = holders.Watch(time.monotonic, attempting=ATTEMPTING_CLASS)
 
 
 def empty(stream_id: int, *, clock: Callable[[], datetime], turn: float | None = None) -> int:

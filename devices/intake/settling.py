@@ -1,10 +1,11 @@
 """Settling what waits: one worker a stream at a time, in the order taken under the stream's lock (ARCHITECTURE §3)."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
 from django.db import DatabaseError, Error, connection, transaction
 from psycopg.sql import SQL
 
@@ -15,6 +16,7 @@ from devices import collector
 from devices.intake import self_check
 from devices.intake.self_check import SelfCheckFailed
 from devices.models import SignificantEvent
+from devices.queries import ATTEMPTING
 from tables.services import rounds, routing, terms
 from tables.services.recording import Incoming
 from tables.services.rounds import Batch, StreamHead
@@ -51,8 +53,6 @@ TRY_ALONE = """
     SELECT pg_try_advisory_lock(%s) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT 1) AS waiting
 """
 OVER = "SELECT pg_advisory_unlock(%s)"
-ATTEMPTING_CLASS = 0x6A61636B
-ATTEMPTING = ATTEMPTING_CLASS << 32  # with the stream's id the name of that lock
 # Locks cost a stream without them one look into an empty index: whether any waits is asked once a statement.
 TAKE = """
     SELECT message.id, message.table_id, message.reference, message.received_at, message.raw, message.digest,
@@ -344,7 +344,7 @@ def drain(*, clock: Callable[[], datetime]) -> int:
 
 
 def beat(name: str, at: datetime) -> None:
-    """Leave a sign of life that health can be told by; it may be lost with the database."""
+    """Leave a sign of life that health can be told by, and one for who watches this process; it may be lost with the database."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SET LOCAL synchronous_commit TO off")
         cursor.execute(
@@ -352,3 +352,6 @@ def beat(name: str, at: datetime) -> None:
             " ON CONFLICT (name) DO UPDATE SET seen_at = excluded.seen_at",
             [name, at],
         )
+    if settings.ALIVE_FILE is not None:
+        with suppress(OSError):
+            settings.ALIVE_FILE.touch()

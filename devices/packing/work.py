@@ -96,4 +96,5 @@ PACK = JobKind(
     run=pack_chosen,
     started_on="packs",
     for_each=True,
+    reads_elsewhere=True,
 )

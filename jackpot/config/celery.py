@@ -9,6 +9,7 @@ from celery.signals import beat_init, worker_init, worker_shutting_down
 from celery.worker import state
 from kombu.transport import TRANSPORT_ALIASES
 
+from jackpot.config import alive
 from jackpot.config.reconnecting import Amqp
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "jackpot.config.settings")
@@ -18,6 +19,7 @@ TRANSPORT_ALIASES["pgmq"] = "jackpot.config.broker:Transport"
 app = Celery("jackpot", amqp=Amqp)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+alive.watch(os.environ.get("JACKPOT_ROLE", ""))
 
 
 @worker_init.connect

@@ -12,9 +12,10 @@ from contextlib import nullcontext
 from typing import Any, TextIO
 
 import django
+import psycopg
 from django.core.management import CommandError, ManagementUtility, call_command, get_commands
 from django.core.management.base import BaseCommand, CommandParser, SystemCheckError
-from django.db import OperationalError
+from django.db import Error, OperationalError
 from django.utils.module_loading import import_string
 from psycopg.errors import InsufficientPrivilege
 
@@ -27,6 +28,8 @@ HOUSE = {
     "down": "jackpot.config.down.main",
     "test": "jackpot.config.testing.run",
     "settle": "tables.settle.main",
+    "backup": "jackpot.config.backup.main",
+    "restore": "jackpot.config.restore.main",
 }
 """Commands that are none of Django's."""
 
@@ -91,8 +94,8 @@ def _words(error: Exception, command: str) -> str | None:
         return str(error)
     if isinstance(error, CommandError):  # of the words after the command
         return f"{str(error).removeprefix('Error: ')}: `python3 manage.py {command} --help` shows how"
-    if isinstance(error, OperationalError):
-        return f"The database gave up: {one_line(error)}. Is it running, and is DATABASE_URL right?"
+    if (trouble := broken_database(error)) is not None:
+        return trouble
     if isinstance(error.__cause__, InsufficientPrivilege):
         return (
             f"The database does not let this role do so: {one_line(error)}. What makes or changes tables is for their owner:"
@@ -103,6 +106,33 @@ def _words(error: Exception, command: str) -> str | None:
         ours = os.fsdecode(error.filename).startswith(str(where))
         advice = f". Choose another data folder than {where}: JACKPOT_DATA names it" if ours else ""
         return f"{os.fsdecode(error.filename)}: {error.strerror}{advice}"
+    return None
+
+
+ASK = ". Is it running, and is DATABASE_URL right?"
+FAILS = {"08", "25", "28", "3D", "53", "54", "55", "57", "58", "F0", "XX"}
+"""Classes of the server's own troubles: connections, a database that may not be written, resources, shutdowns, damage."""
+NOT_WHOLE = {
+    "42P01",
+    "42703",
+    "42883",
+    "42P02",
+    "3F000",
+    "42704",
+}  # a table, column, function, schema, type that is not there
+
+
+def broken_database(error: Exception) -> str | None:
+    """What to say when it is the database that fails, lost, read only, damaged or not whole; None for whatever else."""
+    cause = error if isinstance(error, psycopg.Error) else error.__cause__
+    if not isinstance(cause, psycopg.Error) or not isinstance(error, Error | psycopg.Error):
+        return "The database gave up: " + one_line(error) + ASK if isinstance(error, OperationalError) else None
+    state = cause.sqlstate or ""
+    if state in NOT_WHOLE:
+        return f"The database is not whole: {one_line(error)}. Restore it, or let `python3 manage.py verify` say what is there"
+    lost = not state and isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+    if lost or state[:2] in FAILS or isinstance(error, OperationalError):
+        return "The database gave up: " + one_line(error) + ASK
     return None
 
 
@@ -132,7 +162,7 @@ def _run(argv: list[str]) -> int:
         _Commands(argv).execute()
     if command in ("", "help", "--help", "-h") and not rest:
         print("\n[the house]\n" + "".join(f"    {name}\n" for name in HOUSE))
-        print("Each of these four says more with --help.")
+        print("Each of these says more with --help.")
     return 0
 
 

@@ -251,6 +251,7 @@ class EmbeddedPostgres:
                 server.execute(f"CREATE DATABASE {DATABASE}")
             if BROKER not in there:
                 server.execute(f"CREATE DATABASE {BROKER}")
+            privileges.close_to_onlookers(server, BROKER)
         with self.connect(DATABASE) as service, service.transaction():
             privileges.apply(service)
         with self.connect(BROKER) as broker:

@@ -7,7 +7,7 @@ from typing import Any
 from csp.constants import NONE, SELF
 from django.contrib.messages import constants as messages
 
-from jackpot.config import address, logs
+from jackpot.config import address, alive, logs
 from jackpot.config.data_folder import DataFolder
 from jackpot.config.database_roles.privileges import SERVICE, SETTLE
 from jackpot.config.embedded_postgres import EmbeddedPostgres
@@ -75,9 +75,10 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "jackpot.config.nul.no_nul",  # here, so that whoever is refused is shown the way on
+    "accounting.shell.acted.acted",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "django_structlog.middlewares.RequestMiddleware",
+    "jackpot.config.request_log.RequestLog",
     "axes.middleware.AxesMiddleware",
     "django_prometheus.middleware.PrometheusAfterMiddleware",
 ]
@@ -114,6 +115,20 @@ elif ROLE == "settle":
 elif ROLE == "work":
     DATABASES["default"]["CONN_MAX_AGE"] = 600
 
+# A copy of the database, for reading at leisure (accounting.elsewhere). Sessions there are made for a page and end with it, so
+# that a copy that is gone is found out by the next; where it cannot be read, the house is, on a session that cannot write.
+READ_DATABASE_URL = os.environ.get("READ_DATABASE_URL", "")
+READ_BEHIND_SECONDS = float(os.environ.get("JACKPOT_READ_BEHIND_SECONDS", "60"))  # a copy further behind is not read
+if READ_DATABASE_URL:
+    for _alias, _url in (("elsewhere", READ_DATABASE_URL), ("read_only", DATABASE_URL)):
+        _reading = address.for_django(_url)
+        _reading["OPTIONS"] |= {
+            "connect_timeout": 2,
+            "application_name": f"jackpot {ROLE} reading",
+            "options": "-c default_transaction_read_only=on",
+        }
+        DATABASES[_alias] = _reading | {"CONN_MAX_AGE": 0}
+
 # ── jobs: the broker carries wake-ups and long jobs, never data ─────────────────────────────────────────────────
 CELERY_BROKER_URL = os.environ.get("CELERY_BROKER_URL") or (
     f"pgmq:{DATABASE_URL.partition(':')[2]}"  # a real server and no broker named: a queue in the same database
@@ -134,6 +149,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE = {
     "keeping": {"task": "accounting.keeping.tasks.clean", "schedule": 3_600.0, "options": {"expires": 3_000}},
+    "onlookers": {"task": "accounting.keeping.tasks.end_onlookers", "schedule": 10.0, "options": {"expires": 9}},
     "office": {"task": "accounting.office.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
     "locks": {"task": "devices.tasks.look_at_locks", "schedule": 10.0, "options": {"queue": "work", "expires": 9}},
     "contact": {
@@ -253,6 +269,11 @@ SPECTACULAR_SETTINGS = {
 # ── what is overdue ─────────────────────────────────────────────────────────────────────────────────────────────
 LOCK_SECONDS = float(os.environ.get("JACKPOT_LOCK_SECONDS", "600"))  # so long a lock may wait for its round's result
 
+SNAPSHOT_SECONDS = float(os.environ.get("JACKPOT_SNAPSHOT_SECONDS", "600"))  # so long an auditor's session may hold one
+STALLED_SECONDS = float(
+    os.environ.get("JACKPOT_STALLED_SECONDS", "10")
+)  # health: so long a message may wait to be settled
+
 # ── what one request may cost ───────────────────────────────────────────────────────────────────────────────────
 MOST_BODY_BYTES = DATA_UPLOAD_MAX_MEMORY_SIZE = 8 * 1024 * 1024  # 1,000 messages at once are about 1 MB
 REQUEST_SECONDS = float(os.environ.get("JACKPOT_REQUEST_SECONDS", "20"))  # for its head, and again for its body
@@ -264,6 +285,8 @@ JACKPOT_SILENT_SECONDS = float(os.environ.get("JACKPOT_SILENT_SECONDS", "10"))
 
 # ── watching ────────────────────────────────────────────────────────────────────────────────────────────────────
 PROMETHEUS_EXPORT_MIGRATIONS = False
+METRICS_TOKEN = os.environ.get("JACKPOT_METRICS_TOKEN", "")  # a scraper elsewhere shows it; without one there is none
+ALIVE_FILE = alive.file_of(ROLE) if ROLE in alive.WATCHED else None
 DJANGO_STRUCTLOG_CELERY_ENABLED = False
 DJANGO_STRUCTLOG_STATUS_4XX_LOG_LEVEL = 20  # a refused message is the day's work, not a warning
 LOGGING_CONFIG = None

@@ -6,16 +6,16 @@ import json
 from datetime import timedelta
 
 import httpx
+import psycopg
 import pytest
 from django.core.cache import cache
-from django.db import connections
 from django.test import Client, override_settings
 from django.utils import timezone
 
 from devices.intake import settling
 from tests.api.conftest import Api
 from tests.services.fixtures import Databases
-from tests.services.house import House, run
+from tests.services.house import House
 
 
 def test_health_needs_no_key_and_counts_what_waits(api: Api) -> None:
@@ -64,16 +64,15 @@ def test_without_a_floor_rounds_cannot_be_accepted(
 
 
 def test_without_a_database_health_says_so(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    from devices import queries
+    from devices import vitals
 
-    def gone() -> None:
-        run("SELECT 1 / 0")
+    def gone(where: object) -> None:
+        raise psycopg.OperationalError("no server")
 
-    monkeypatch.setattr(queries, "health", gone)
+    monkeypatch.setattr(vitals, "connect", gone)
     answer = Client().get("/api/v1/health")
     assert answer.status_code == 503
-    assert json.loads(answer.content)["status"] == "no database"
-    connections["default"].needs_rollback = False
+    assert json.loads(answer.content) == {"status": "no database", "queued": None, "oldest_unsettled_seconds": None}
 
 
 def test_a_metrics_scraper_on_this_machine_needs_no_key(api: Api) -> None:
@@ -93,6 +92,21 @@ def test_a_metrics_scraper_on_this_machine_needs_no_key(api: Api) -> None:
 def test_metrics_are_not_for_the_world(headers: dict[str, str], api: Api) -> None:
     assert httpx.get(f"{api.url}/metrics", headers=headers, trust_env=False).status_code == 403
     assert httpx.get(f"{api.url}/metrics", headers=headers | api.key(), trust_env=False).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("token", "shown", "status"),
+    [
+        ("t" * 24, "Bearer " + "t" * 24, 200),
+        ("t" * 24, "Bearer " + "t" * 23, 403),
+        ("", "Bearer ", 403),
+        ("t", "", 403),
+    ],
+)
+def test_a_scraper_elsewhere_shows_its_token(token: str, shown: str, status: int, house: House) -> None:
+    headers = {"X-Forwarded-For": "192.0.2.7", **({"Authorization": shown} if shown else {})}
+    with override_settings(METRICS_TOKEN=token, HTTPS=True):
+        assert Client().get("/metrics", headers=headers).status_code == status
 
 
 def test_keys_are_honoured_in_demo_mode_only(api: Api) -> None:

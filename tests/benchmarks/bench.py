@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from tests.benchmarks import (
+    elsewhere,
     foresee,
     growth,
     history,
@@ -37,11 +38,13 @@ SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
     "memory": memory.run,
     "watchers": watchers.run,
     "limits": limits.run,
+    "elsewhere": elsewhere.run,
 }
 FAR: dict[str, dict[str, Any]] = {
     "growth": {"history": (10_000, 1_000_000, 10_000_000)},
     "history": {"payouts": 10_000_000, "export": 10_000_000},
     "foresee": {"rounds": 1_000_000, "times": 1},
+    "elsewhere": {"base": 200_000, "rounds": 150_000},
 }
 SHORT: dict[str, dict[str, Any]] = {
     "settle": {"rounds": 1_000, "peer_rounds": 40, "times": 1},
@@ -64,6 +67,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "memory": {"rounds": 1_000},
     "watchers": {"watchers": 50, "seconds": 2.0, "turns": 1},
     "limits": {"rounds": 100, "seconds": 0.5, "times": 1, "sizes": (1, 100), "numbers": (10,)},
+    "elsewhere": {"base": 100, "rounds": 40},
 }
 
 

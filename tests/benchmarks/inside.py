@@ -143,6 +143,7 @@ def one_by_one(file: str) -> dict[str, Any]:
         **used.since(),
         "p50": percentile(took, 50),
         "p99": percentile(took, 99),
+        "last_tenth": percentile(took[-max(1, len(took) // 10) :], 50),
     }
 
 

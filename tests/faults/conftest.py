@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.faults.hall import Hall
+from tests.faults.house_of_its_own import OwnHouse
 
 
 @pytest.fixture(scope="module")
@@ -20,3 +21,10 @@ def hall(_hall: Hall) -> Hall:
     """A running service with two settling workers, everybody back from the test before."""
     _hall.ready()
     return _hall
+
+
+@pytest.fixture(scope="session")
+def own_house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnHouse]:
+    """A server with a floor that tests may freeze, block or cut off; each leaves it as it was."""
+    with OwnHouse(tmp_path_factory.mktemp("own")).open() as house:
+        yield house

@@ -6,7 +6,9 @@ A statement that found its way into the service, or a stolen password of its rol
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,18 @@ import pytest
 from psycopg import errors, sql
 
 from jackpot.config.database_roles import privileges
-from jackpot.config.database_roles.privileges import APPENDED, AUDITOR, CHANGED, READ, ROLES, SERVICE, SETTLE, WORKING
+from jackpot.config.database_roles.privileges import (
+    APPENDED,
+    AUDITOR,
+    CHANGED,
+    READ,
+    ROLES,
+    SECRET,
+    SERVICE,
+    SETTLE,
+    SHOWN,
+    WORKING,
+)
 from jackpot.config.embedded_postgres import BROKER, OWNER, EmbeddedPostgres, find_binaries
 
 pytestmark = pytest.mark.alone
@@ -35,6 +48,12 @@ class Place:
     def connect(self, role: str, database: str = "jackpot") -> psycopg.Connection[Any]:
         """A connection of a role's, committing at once."""
         return psycopg.connect(host=str(self.server.socket), user=role, dbname=database, autocommit=True)
+
+    @contextmanager
+    def somebody_to_end(self) -> Iterator[None]:
+        """A session of the owner's that somebody could try to end."""
+        with self.connect(self.owner):
+            yield
 
     def rows(self, statement: str, *params: Any, role: str = OWNER, database: str = "jackpot") -> Rows:
         """What a statement gives, asked by the superuser."""
@@ -73,6 +92,8 @@ def furnished_by_hand(server: EmbeddedPostgres) -> str:
 
 def without_roles(server: EmbeddedPostgres) -> None:
     """The server as one of 0.1.0 left it: its owner, and nobody else."""
+    with server.connect("jackpot") as inside:
+        inside.execute("DROP FUNCTION IF EXISTS end_onlookers(interval)")
     for role in map(sql.Identifier, ROLES):
         for database in ("jackpot", BROKER):
             with server.connect(database) as inside:
@@ -188,13 +209,227 @@ def rights(place: Place, role: str, table: str) -> set[str]:
 
 def test_every_table_is_named_once_and_granted_so(place: Place) -> None:
     """A new table must be put on one side or the other: it can be read and added to, and nothing else, until it is."""
-    named = [*APPENDED, *CHANGED, *READ]
+    named = [*APPENDED, *CHANGED, *READ, *SHOWN]
     assert len(named) == len(set(named))
     assert tables(place) == set(named)
     for table in named:
         for role in ROLES:
             assert rights(place, role, table) == privileges.privileges(role, table), (role, table)
         assert rights(place, "public", table) == set(), table
+
+
+KINDS = {
+    "SELECT": "SELECT FROM {table} LIMIT 0",
+    "INSERT": "INSERT INTO {table} DEFAULT VALUES",
+    "UPDATE": 'UPDATE {table} SET "{column}" = "{column}" WHERE false',
+    "DELETE": "DELETE FROM {table} WHERE false",
+    "FOR UPDATE": "SELECT FROM {table} FOR UPDATE",
+    "FOR KEY SHARE": "SELECT FROM {table} FOR KEY SHARE",
+    "TRUNCATE": "TRUNCATE {table}",
+    "COPY": "COPY {table} TO STDOUT",
+    "COPY IN": "COPY {table} FROM STDIN",
+    "ACCESS SHARE": "LOCK TABLE {table} IN ACCESS SHARE MODE",
+    "EXCLUSIVE": "LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE",
+    "TRIGGER": "CREATE TRIGGER mine BEFORE INSERT ON {table} FOR EACH ROW EXECUTE FUNCTION refuse_change()",
+    "OWNER": "ALTER TABLE {table} ADD COLUMN mine int",
+}
+
+
+def may(role: str, kind: str, table: str) -> bool:
+    """Whether `privileges.toml` lets a role do a kind of statement with a table."""
+    rights = privileges.privileges(role, table)
+    if kind in ("TRIGGER", "OWNER", "TRUNCATE"):
+        return False
+    if kind in ("FOR UPDATE", "FOR KEY SHARE"):  # whoever locks a row needs the right to change it
+        return rights >= {"SELECT", "UPDATE"}
+    if kind == "EXCLUSIVE":  # whoever may change all rows may keep others from them
+        return bool(rights & {"UPDATE", "DELETE"})
+    return {"COPY": "SELECT", "COPY IN": "INSERT", "ACCESS SHARE": "SELECT"}.get(kind, kind) in rights
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_does_with_each_table_each_kind_of_statement_or_is_refused(place: Place, role: str) -> None:
+    """Not what the server says of rights, but what becomes of the statements; each is rolled back."""
+    columns: dict[str, str] = dict(place.rows("""
+        SELECT relname::text, (SELECT attname::text FROM pg_attribute WHERE attrelid = relation.oid AND attnum > 0
+            AND attidentity = '' AND attgenerated = '' AND NOT attisdropped ORDER BY attnum LIMIT 1)
+        FROM pg_class relation WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v')
+    """))  # fmt: skip
+    wrong = []
+    with place.connect(role) as connection:
+        connection.execute("SET default_transaction_read_only = off")
+        for table in sorted({*APPENDED, *CHANGED, *READ, *SHOWN}):
+            for kind, form in KINDS.items():
+                if table in SHOWN and kind in (
+                    "COPY",
+                    "COPY IN",
+                    "TRUNCATE",
+                    "TRIGGER",
+                    "OWNER",
+                    "EXCLUSIVE",
+                    "FOR UPDATE",
+                ):
+                    continue  # no statements for a view
+                try:
+                    with connection.transaction(force_rollback=True):
+                        statement = form.format(table=table, column=columns[table]).encode()
+                        if kind.startswith("COPY"):
+                            with connection.cursor().copy(statement) as copy:
+                                if kind == "COPY":
+                                    list(copy)
+                        else:
+                            connection.execute(statement)
+                    done = True
+                except errors.InsufficientPrivilege:
+                    done = False
+                except (errors.IntegrityError, errors.RaiseException, errors.ObjectNotInPrerequisiteState):
+                    done = True  # it was let in, and a row was refused for what it says
+                if done != may(role, kind, table):
+                    wrong.append((table, kind, "done" if done else "refused"))
+    assert wrong == []
+
+
+HINDERING = [
+    "SELECT pg_advisory_lock(1784767339::bigint << 32)",
+    "SELECT pg_advisory_lock(1, 2)",
+    "SELECT pg_advisory_lock_shared(1)",
+    "SELECT pg_advisory_xact_lock(1)",
+    "SELECT pg_advisory_xact_lock_shared(1, 2)",
+    "SELECT pg_try_advisory_lock(1)",
+    "SELECT pg_try_advisory_lock_shared(1)",
+    "SELECT pg_try_advisory_xact_lock(1)",
+    "SELECT pg_advisory_unlock_all()",
+    "SELECT pg_notify('settled', '1:1')",
+    "SELECT pg_logical_emit_message(false, 'x', repeat('x', 1000))",
+]
+FILLING = [
+    "SELECT lo_create(0)",
+    "SELECT lo_creat(-1)",
+    "SELECT lo_from_bytea(0, 'x')",
+    "SELECT lo_put(1, 0, 'x')",
+    "SELECT lo_unlink(1)",
+    "SELECT lo_open(1, 131072)",
+]
+NEVER = [
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '$owner' AND pid <> pg_backend_pid()",
+    "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE usename = '$owner' AND pid <> pg_backend_pid()",
+    "SELECT pg_read_file('PG_VERSION')",
+    "SELECT pg_ls_dir('.')",
+    "SELECT rolpassword FROM pg_authid",
+    "SELECT pg_reload_conf()",
+    "SELECT pg_switch_wal()",
+    "SELECT pg_create_restore_point('mine')",
+    "SELECT pg_stat_reset()",
+    "SELECT pg_create_physical_replication_slot('mine', true)",
+    "SELECT pg_create_logical_replication_slot('mine', 'pgoutput')",
+    "SELECT pg_replication_origin_create('mine')",
+    "SELECT pg_backup_start('mine')",
+    "CREATE TEMP TABLE mine (id int)",
+    "CREATE PUBLICATION mine",
+    "CREATE ROLE mine",
+    "GRANT jackpot_service TO CURRENT_USER",
+    "ALTER ROLE CURRENT_USER CONNECTION LIMIT 100",
+    "ALTER ROLE $other SET statement_timeout = 1",
+    "ALTER DATABASE jackpot SET statement_timeout = 1",
+    "COMMENT ON TABLE accounting_event IS 'mine'",
+    "ANALYZE (SKIP_LOCKED) accounting_event; SET client_min_messages = error; REINDEX TABLE accounting_event",
+]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_calls_what_it_works_with_and_an_auditor_nothing_that_hinders(place: Place, role: str) -> None:
+    with place.somebody_to_end() as _, place.connect(role) as connection:
+        connection.execute("SET default_transaction_read_only = off")
+        done = {
+            statement for statement in [*HINDERING, *FILLING, *NEVER] if _let(connection, role, statement, place.owner)
+        }
+        connection.execute("SELECT 1")
+    assert done == (set() if role == AUDITOR else set(HINDERING))
+
+
+def _let(connection: psycopg.Connection[Any], role: str, statement: str, owner: str) -> bool:
+    """Whether a statement is let in, whatever becomes of it."""
+    statement = statement.replace("$owner", owner).replace("$other", SERVICE if role == SETTLE else SETTLE)
+    try:
+        with connection.transaction(force_rollback=True):
+            connection.execute(statement.encode())
+    except errors.InsufficientPrivilege:
+        return False
+    return True
+
+
+def test_the_families_of_functions_that_hinder_are_whole(place: Place) -> None:
+    """Nothing of them is left to everybody, whatever a later version of the server adds."""
+    assert place.rows("""
+        SELECT oid::regprocedure::text FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
+            AND (proname ~ 'advisory' OR proname ~ '^lo_|^lo(read|write)$' OR proname ~ 'notify|emit_message')
+            AND prorettype <> 'trigger'::regtype AND has_function_privilege('jackpot_auditor', oid, 'EXECUTE')
+    """) == []  # fmt: skip
+
+
+def test_an_auditor_sees_people_and_devices_and_no_way_in(place: Place) -> None:
+    """Every column that a secret table has is shown by a view or is one that lets somebody in."""
+    of_secrets = {
+        (table, column) for table, column in place.rows(
+            "SELECT table_name::text, column_name::text FROM information_schema.columns WHERE table_name = ANY (%s)",
+            sorted(SECRET),
+        )
+    }  # fmt: skip
+    shown = {(table, column) for table, columns in SHOWN.values() for column in columns}
+    assert shown <= of_secrets
+    for view, (table, columns) in SHOWN.items():
+        assert table in SECRET
+        found = place.rows(f"SELECT * FROM {view} LIMIT 0", role=AUDITOR)
+        assert found == []
+        assert [name for (name,) in place.rows(
+            "SELECT attname::text FROM pg_attribute WHERE attrelid = %s::regclass AND attnum > 0 ORDER BY attnum", view,
+        )] == [*columns]  # fmt: skip
+    telling = ("password", "digest", "key", "data", "hash")
+    assert not {(table, column) for table, column in shown if any(word in column for word in telling)}
+    told = place.rows("""
+        SELECT table_name::text, column_name::text FROM information_schema.columns
+        WHERE table_schema = 'public' AND column_name ~ 'password|session_key|session_data|session_hash|key_digest'
+            AND has_column_privilege('jackpot_auditor', table_name::regclass, column_name::text, 'SELECT')
+    """)
+    assert told == []
+
+
+@pytest.mark.parametrize("place", [embedded], indirect=True)
+def test_an_auditor_makes_nothing_in_the_other_databases_either(place: Place) -> None:
+    for database in (BROKER, "postgres", "template1"):
+        with pytest.raises(psycopg.OperationalError, match="permission denied"):
+            place.connect(AUDITOR, database)
+    with place.connect(SERVICE, BROKER) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_an_auditor_that_lifts_its_limits_and_keeps_a_snapshot_is_ended_and_nobody_else(place: Place) -> None:
+    roles = (AUDITOR, SERVICE, SETTLE, place.owner)
+    with ExitStack() as open_sessions:
+        sessions = {role: open_sessions.enter_context(closing(place.connect(role))) for role in roles}
+        for session in sessions.values():
+            session.execute("SET statement_timeout = 0")
+            session.execute("SET idle_in_transaction_session_timeout = 0")
+            session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            session.execute("SELECT count(*) FROM accounting_event")
+        idle = open_sessions.enter_context(closing(place.connect(AUDITOR)))
+        time.sleep(0.3)
+        with place.connect(SERVICE) as watchdog:
+            ended = "SELECT role, ended FROM end_onlookers(make_interval(secs => %s))"
+            assert watchdog.execute(ended, [60.0]).fetchall() == []
+            assert watchdog.execute(ended, [0.2]).fetchall() == [(AUDITOR, True)]
+        for role, session in sessions.items():
+            if role == AUDITOR:
+                with pytest.raises(psycopg.OperationalError):
+                    session.execute("SELECT 1")
+            else:
+                assert session.execute("SELECT 1").fetchone() == (1,)
+        assert idle.execute("SELECT 1").fetchone() == (1,), "who holds no snapshot hinders nobody"
+    for role in (AUDITOR, SETTLE):
+        with place.connect(role) as connection:
+            if role == AUDITOR:
+                with pytest.raises(errors.InsufficientPrivilege):
+                    connection.execute("SELECT end_onlookers('0 s')")
 
 
 def test_a_table_of_records_is_one_that_only_grows(place: Place) -> None:
@@ -298,6 +533,9 @@ def test_a_data_folder_of_before_is_carried_over_at_the_next_start(place: Place)
         assert connection.execute(
             "SELECT has_table_privilege(%s, 'accounting_event', 'INSERT')", [SERVICE]
         ).fetchone() == (True,)
+    assert place.rows("SELECT pg_try_advisory_xact_lock(1), to_regproc('end_onlookers') IS NOT NULL", role=SERVICE) == [
+        (True, True)
+    ]
     heard = "SELECT count(*) FROM pg_trigger WHERE tgname = 'trigger_notify_queue_insert_listeners'"
     assert place.rows(heard, database=BROKER) == [(2,)]
     assert place.rows("SELECT queue_name::text FROM pgmq.list_queues() ORDER BY 1", role=SERVICE, database=BROKER) == [

@@ -147,7 +147,7 @@ def test_what_goes_missing_while_workers_run_stops_settling_until_it_is_back(
         eventually(lambda: "stands still" in hall.health()["status"], "health says nothing")
         time.sleep(5)  # it is tried again and again
         seen = hall.health()
-        assert "does not exist" in seen["status"]
+        assert "does not exist" in seen["stopped"][0]["reason"]
         assert {each["reason"].split('"')[1] for each in seen["stopped"]} <= {"hand", "accounting_total"}
         assert seen["queued"] > 0
     finally:

@@ -13,7 +13,7 @@ from django.db import connection
 
 from accounting import connecting
 from accounting.services.holders import SILENT_SECONDS, Watch
-from devices.intake.settling import ATTEMPTING, ATTEMPTING_CLASS
+from devices.queries import ATTEMPTING, ATTEMPTING_CLASS
 from tests.services.house import House, rows, value
 
 pytestmark = pytest.mark.django_db(transaction=True)

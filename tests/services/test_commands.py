@@ -86,7 +86,7 @@ def test_help_lists_the_commands_that_django_does_not_know(capsys: Captured) -> 
     assert capsys.readouterr().out.split("[the house]")[1].split()[: len(HOUSE)] == [*HOUSE]
 
 
-@pytest.mark.parametrize("name", [*DJANGOS, "up", "down", "settle"])
+@pytest.mark.parametrize("name", [*DJANGOS, "up", "down", "settle", "backup", "restore"])
 def test_a_word_that_it_does_not_know_is_refused(
     name: str, elsewhere: None, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +208,10 @@ def test_files_that_are_not_there(
     assert refused(capsys, "simulate", "none.toml").startswith("none.toml: ")
     assert refused(capsys, "settle", "none.toml", "-").startswith("none.toml: No such file or directory. `python3")
     assert refused(capsys, "up", "--floor", "none.toml").startswith("--floor: there is no file ")
+    for command in ("backup", "restore"):
+        assert refused(capsys, command, "none").startswith(
+            f"`{command}` is for the embedded server; DATABASE_URL names"
+        )
 
 
 def test_a_data_folder_that_cannot_be(tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,6 +40,8 @@ def stands_still(house: House, error: type[Exception], why: str, *, times: int =
     settling.beat("sweep", RECEIVED)
     body = Client().get("/api/v1/health").json()
     assert [(each["stream"], each["reason"]) for each in body["stopped"]] == [(LINK, reason)]
+    assert (body["status"], body["streams"][0]["reason"]) == ("stalled", reason)  # it has waited since RECEIVED
+    run("UPDATE devices_queued SET received_at = now()")
     run("UPDATE devices_heartbeat SET seen_at = now()")
     answer = Client().get("/api/v1/health")
     assert (answer.status_code, answer.json()["status"]) == (200, f"stream {LINK} stands still: {reason}")

@@ -14,6 +14,7 @@ import structlog
 from celery import current_app
 from django.db import DatabaseError, IntegrityError, close_old_connections, connection, transaction
 
+from accounting import elsewhere
 from accounting.office import registry
 from accounting.office.models import Job
 from accounting.office.refusals import Conflict, NotYours
@@ -103,7 +104,11 @@ def run(job_id: int, *, clock: Clock, beat_seconds: float = BEAT_SECONDS) -> boo
     report = Report(job.asked, job_id)
     try:
         with _beating(job_id, report, clock, beat_seconds):
-            result = registry.jobs()[job.kind].run(report)
+            kind = registry.jobs()[job.kind]
+            if kind.reads_elsewhere:
+                result = elsewhere.done_elsewhere(lambda _: kind.run(report), since=now, again=report.begin_anew)
+            else:
+                result = kind.run(report)
     except Cancelled:
         _end(job, report, Job.State.CANCELLED, clock())
     except Exception as error:
@@ -142,7 +147,14 @@ class Report:
                 self.advance(0)
                 yield chunk
 
-        return results.keep(self._job_id, name, media_type, heard())
+        place = elsewhere.current()
+        with elsewhere.here():
+            return results.keep(self._job_id, name, media_type, place.drawn(heard()))
+
+    def begin_anew(self) -> None:
+        """Nothing of what was done until now is worth anything."""
+        results.remove_of(self._job_id)
+        self.done = 0
 
 
 @contextmanager

@@ -7,11 +7,13 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NoReturn
 
+import psycopg
 from django.core.management.base import BaseCommand
-from django.db import Error
+from django.db import Error, InterfaceError, OperationalError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from accounting.elsewhere import Place, done_elsewhere
 from accounting.rules.heads import Signed, Unreadable, from_file
 from devices.audit.closings import compare_heads
 from devices.audit.side_by_side import WORTH_IT, processes_for
@@ -41,6 +43,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        done_elsewhere(lambda place: self._verify(place, options))
+
+    def _verify(self, place: Place, options: dict[str, Any]) -> None:
+        if place.words:
+            self.stdout.write(place.words)
         wanted = [stream for stream in streams() if options["stream"] in (None, stream[1])]
         if options["stream"] and not wanted:
             self._give_up(f"no stream {options['stream']}")
@@ -67,8 +74,11 @@ class Command(BaseCommand):
         except Difference as difference:
             self.stderr.write(f"DIFFERENT {difference}")
             sys.exit(1)
-        except (ProcessDied, Error) as trouble:
-            self._give_up(f"NOT VERIFIED {str(trouble).strip() or repr(trouble)}")
+        except (ProcessDied, Error, psycopg.Error) as trouble:
+            if place.is_copy and isinstance(trouble, OperationalError | InterfaceError):
+                raise  # the house itself will do
+            said = (str(trouble).strip() or repr(trouble)).splitlines()[0]
+            self._give_up(f"NOT VERIFIED {said}")
         seconds = time.monotonic() - started
         said = ", ".join(f"{getattr(counts, item.name):,} {item.name}" for item in fields(counts))
         self.stdout.write(f"verified: {said}")

@@ -8,7 +8,7 @@ from typing import Any
 from django.apps import AppConfig, apps
 from django.conf import settings
 from django.db.backends.signals import connection_created
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, pre_migrate
 
 LET_GO = {
     "idle_in_transaction_session_timeout": "1500ms",
@@ -42,6 +42,11 @@ class DatabaseRolesConfig(AppConfig):
         """Once a migration: when Django tells of the first app, the tables of all are there."""
         from jackpot.config.database_roles import privileges
 
+        pre_migrate.connect(
+            privileges.before_migrations,
+            sender=apps.get_app_config("accounting"),
+            dispatch_uid="views are out of the way of migrations",
+        )
         post_migrate.connect(
             privileges.after_migrations,
             sender=apps.get_app_config("accounting"),

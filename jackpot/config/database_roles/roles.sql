@@ -3,7 +3,7 @@
 -- privileges.py and granted after every migration, by whoever owns the tables.
 --   jackpot_service  web, jobs, beat, commands: reads, adds rows, changes those that show how things stand
 --   jackpot_settle   settling workers: the same, but let go within seconds when they fall silent with a lock in hand
---   jackpot_auditor  reads, and not for so long that it hinders the house
+--   jackpot_auditor  reads, and not for so long that it hinders the house: its limits here are advice, which a role may lift for itself
 -- As superuser, or as a role that may make roles.
 
 DO $$
