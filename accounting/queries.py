@@ -476,6 +476,22 @@ def acts_about(stream_id: int, subjects: Sequence[str], kinds: Sequence[str], *,
     ]
 
 
+BOOKED_AS = """
+    SELECT event.stream_id, event.sequence, event.kind, event.subject, debit.code, credit.code, transfer.amount_cents
+    FROM accounting_event event
+    JOIN accounting_transfer transfer ON transfer.stream_id = event.stream_id AND transfer.sequence = event.sequence
+    JOIN accounting_account debit ON debit.id = transfer.debit_id
+    JOIN accounting_account credit ON credit.id = transfer.credit_id
+    WHERE event.kind <> 'round' AND event.kind = ANY(%s)
+    ORDER BY event.stream_id, event.sequence, transfer.line
+"""
+
+
+def booked_as(kinds: Sequence[str]) -> list[tuple[int, int, str, str, str, str, int]]:
+    """What events of these kinds booked: stream, sequence, kind, subject, both accounts by code, whole cents."""
+    return execute(BOOKED_AS, [list(kinds)])
+
+
 STRAY_DOCUMENTS = """
     SELECT event.sequence FROM accounting_event event
     LEFT JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence

@@ -5,12 +5,14 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from accounting.queries import event_shown
+from accounting.queries import booked_as, event_shown
 from accounting.rules.chain import canonical
 from accounting.slips import queries, trail
 from accounting.slips.rules.register import slip_name
 from accounting.slips.services.slips import Payable, facts_of
 from devices.audit.findings import same
+from jackpot.rules.hits import paid_from
+from tables.rules.withholding import OF_WITHHOLDING
 from tables.services import slips
 
 
@@ -35,9 +37,28 @@ def verify_slips() -> int:
         event = event_shown(slip.stream_id, payment.event)
         kind = "hit.pay" if slip.kind == "hit" else "payout.pay"
         same(where, "event that paid it", (kind, slip.subject), (event["kind"], event["subject"]))
+    _withheld()
     for action in trail.ACTIONS:
         _as_on_trail(action)
     return count
+
+
+def _withheld() -> None:
+    """What was withheld on every slip that was paid and stands was booked by the event after its payment, and nothing else."""
+    due = {
+        (slip.stream_id, payment.event + 1): (
+            slip_name(slip.number), OF_WITHHOLDING[slip.kind], slip.subject, paid_from(slip.method, slip.table),
+            "withholding_payable", cents,
+        )
+        for slip, payment in queries.payments()
+        if not queries.is_void(slip) and (cents := queries.withheld_on(slip))
+    }  # fmt: skip
+    for stream_id, sequence, *booked in booked_as(sorted(OF_WITHHOLDING.values())):
+        number, *expected = due.pop((stream_id, sequence), ("", None))
+        where = f"slip {number} ({booked[1]})" if number else f"tax of {booked[1]}"
+        same(where, "tax that was booked", expected, booked)
+    for number, *expected in due.values():
+        same(f"slip {number} ({expected[1]})", "tax that was booked", expected, None)
 
 
 def _columns(payout: Mapping[str, Any], issued: Mapping[str, Any], expected: Payable) -> tuple[object, ...]:

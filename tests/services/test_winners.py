@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 
 from accounting.models import AuditRecord
 from accounting.office.services import proposals
+from accounting.queries import trial_balance
+from accounting.reporting.shape import Asked
 from accounting.rules.acts import ActRefused
 from accounting.slips import queries
 from accounting.slips.models import Particulars, Slip, TaxForm
+from accounting.slips.reports import TAX
 from accounting.slips.rules.winners import FIELDS, masked, written
 from accounting.slips.services import winners
 from devices.audit.slips import verify_slips
 from jackpot.config.data_folder import DataFolder
 from tests.services.desk import ANYBODY
-from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, two_hits
+from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, two_hits, verify
 from tests.services.played import tamper
 from tests.services.test_slips import AT, CAGE, ENVY, HIT, approved, ask, shown, voided
 
@@ -154,6 +157,36 @@ def test_a_jackpot_of_more_than_5000_has_tax_withheld_and_a_form_with_its_slip(w
     )
     assert cage == [(award(),)], "the ledger books the whole (CONTRACT §7)"
     verify_slips()
+
+
+@pytest.mark.parametrize(("method", "account"), [("cage", "cage"), ("table", f"table:{LINKED}:inventory")])
+def test_what_is_withheld_is_owed_to_the_revenue_service_from_the_payment_on(
+    busy_house: House, method: str, account: str
+) -> None:
+    busy_house.play(royal("R-1"))
+    approved(busy_house)
+    before = {one.code: one.after_cents for one in trial_balance(date.max)}
+    payer = ANYBODY["cage" if method == "cage" else "supervisor"]
+    body = {"act": "hit.pay", "subject": HIT, "payload": {"method": method}, "reason": "won"}
+    foreseen = proposals.judge(body, by=payer, at=AT).foreseen
+    withheld = ((award() - 100) * 24 + 50) // 100
+    dollars = [f"${cents // 100:,}.{cents % 100:02d}" for cents in (withheld, award() - withheld)]
+    assert [(row.what, row.after) for row in foreseen.rows][-3:] == [
+        ("Form W-2G", "1, regular withholding"), ("Withheld", dollars[0]), ("Handed over", dollars[1]),
+    ]  # fmt: skip
+    paid = ask("hit.pay", HIT, payer, method=method)
+    after = {one.code: one.after_cents for one in trial_balance(date.max)}
+    moved = {code: cents - before.get(code, 0) for code, cents in after.items() if cents != before.get(code, 0)}
+    assert moved == {"awards_payable": award(), account: withheld - award(), "withholding_payable": -withheld}
+    outcome = paid.outcome
+    assert outcome.detail == f"slip 000001, {dollars[1]} handed over, {dollars[0]} of tax withheld"
+    (event,) = rows("SELECT sequence, subject FROM accounting_event WHERE kind = 'hit.withhold'")
+    assert event == (outcome.sequence + 1, HIT)
+    voided(1)
+    assert rows("SELECT count(*) FROM accounting_event WHERE kind = 'hit.withhold'") == [(1,)], "it is withheld once"
+    said = TAX.remarks(Asked(AT.date(), AT.date(), AT, {}))
+    assert said[-1].endswith("agrees with all slips that were paid."), said
+    verify()
 
 
 def test_a_slip_waits_for_who_won_where_tax_is_withheld(won: House) -> None:
