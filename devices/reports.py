@@ -21,13 +21,10 @@ from accounting.reporting.shape import (
     Row,
 )
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
-from accounting.slips.queries import numbers_of
 from devices import exceptions
 from devices.closing import sheet
-from jackpot.queries import hits_between, link_keys
+from jackpot.queries import link_keys
 from jackpot.rules.meter import MILLION
-from tables.queries.payouts import place_of_level
-from tables.queries.statistics import progressive_stakes
 
 OFFICE: Final = frozenset({ACCOUNTING, CONTROLLER, AUDITOR, MANAGER})
 
@@ -39,26 +36,15 @@ def _links() -> list[str]:
 # ── the daily meter reading and reconciliation ──────────────────────────────────────────────────────────────────
 def _sheet(asked: Asked) -> Iterator[Row]:
     only = asked.get("link")
-    wagered: dict[tuple[int, int, int], tuple[int, int]] = {}
-    for line in sheet.lines(asked.first, at=asked.at):
-        if only is not None and line.link != only:
-            continue
+    lines = [line for line in sheet.lines(asked.first, at=asked.at) if only is None or line.link == only]
+    for line, played in zip(lines, sheet.played(lines), strict=True):
         reading = line.reading
-        stretch = line.stream_id, line.prior.sequence if line.prior else -1, line.through
-        if stretch not in wagered:
-            wagered[stretch] = progressive_stakes(*stretch)
-        hits = [
-            hit
-            for hit in hits_between(stretch[0], stretch[1] + 1, stretch[2])
-            if f"{line.link}/{hit.level.code}" == line.level
-        ]
-        slips = numbers_of([place for hit in hits if (place := place_of_level(stretch[0], hit.sequence, hit.seat))])
         expected = reading.expected_cents if reading else line.expected_cents
         variance = reading.variance_cents if reading else None
         said = [note.text for note in reading.explanations] if reading else []
         yield (
-            line.level, Fraction(line.rate_ppm, MILLION), Fraction(line.reserve_ppm, MILLION), *wagered[stretch], len(hits),
-            ", ".join(sorted(slips.values())) or None, line.opening_cents, *line.columns, expected,
+            line.level, Fraction(line.rate_ppm, MILLION), Fraction(line.reserve_ppm, MILLION), played.wagers,
+            played.wagered_cents, len(played.hits), ", ".join(played.slips) or None, line.opening_cents, *line.columns, expected,
             reading.display_cents if reading else None, variance,
             Fraction(variance, expected) if variance is not None and expected else None,
             line.reserve_cents, line.overflow_cents, f"{reading.by}, {reading.method}" if reading else None,

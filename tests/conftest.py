@@ -122,6 +122,7 @@ def service_environment(role: str = "command", *, demo: bool = True) -> dict[str
         **os.environ,
         "DATABASE_URL": f"postgresql://{where}/{database['NAME']}",
         "JACKPOT_DEMO": "1" if demo else "",
+        "JACKPOT_PATRON_KEY": "A" * 43,
         "JACKPOT_ROLE": role,
     }
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
+import pypdfium2
 import pytest
 
 from accounting.models import AuditRecord
@@ -14,6 +16,8 @@ from accounting.queries import trial_balance
 from accounting.reporting.shape import Asked
 from accounting.rules.acts import ActRefused
 from accounting.slips import queries
+from accounting.slips.documents import money
+from accounting.slips.documents.tax_forms import F5754, W2G
 from accounting.slips.models import Particulars, Slip, TaxForm
 from accounting.slips.reports import TAX
 from accounting.slips.rules.winners import FIELDS, masked, written
@@ -210,6 +214,55 @@ def test_a_win_that_is_shared_has_a_form_for_each_and_they_total_it(won: House) 
     assert sum(form["withheld_cents"] for form in forms) == ((cents - 100) * 24 + 50) // 100
     assert {form["withholding"] for form in forms} == {"regular"}
     assert len(winners.look(HIT, by="x", at=AT, reason="why")) == 2
+
+
+def words_of(content: bytes) -> str:
+    """The text of a PDF."""
+    document = pypdfium2.PdfDocument(content)
+    return " ".join(" ".join(page.get_textpage().get_text_range().split()) for page in document)
+
+
+def test_tax_forms_are_printed_alike_as_long_as_they_are_the_same_and_each_print_is_a_look(won: House) -> None:
+    cents = award()
+    first = cents // 3
+    take_down(HIT, payee(first), payee(cents - first, name="Sam Other", taxpayer_number="12-3456789"))
+    ask("hit.pay", HIT, CAGE, method="cage")
+    forms = shown(1)["forms"]
+    printed = [
+        winners.print_form(HIT, kind, number, by="ann", at=AT, reason="filing")
+        for kind, number in ((W2G, 1), (W2G, 2), (F5754, 1))
+    ]
+    assert [name for name, _ in printed] == ["w-2g-000001-1.pdf", "w-2g-000001-2.pdf", "5754-000001.pdf"]
+    for form, (_, content), said in zip(
+        forms, printed, (("Pat Winner", "123-45-6789"), ("Sam Other", "123-45-6789")), strict=False
+    ):
+        text = words_of(content)
+        for word in (*said, "11/27/2026", money(form["winnings_cents"]), money(form["withheld_cents"]), "slip 000001"):
+            assert word in text, word
+    both = words_of(printed[2][1])
+    for word in ("Pat Winner", "Sam Other", money(first), money(cents - first), money(cents), "123-45-6789"):
+        assert word in both, word
+    again = winners.print_form(HIT, W2G, 1, by="con", at=AT + timedelta(days=400), reason="again")
+    assert again == printed[0], "to the byte, whoever prints it and when"
+    looks = AuditRecord.objects.filter(action="look at particulars").order_by("id")
+    assert [(look.actor, look.detail["document"]) for look in looks] == [
+        ("ann", "w-2g-000001-1"), ("ann", "w-2g-000001-2"), ("ann", "5754-000001"), ("con", "w-2g-000001-1"),
+    ]  # fmt: skip
+    assert looks[0].detail["sha256"] == sha256(again[1]).hexdigest()
+
+
+@pytest.mark.parametrize(("kind", "number", "reason", "code"), [
+    (W2G, 2, "filing", "unknown_subject"), (F5754, 1, "filing", "unknown_subject"), (W2G, 1, " ", "missing_field"),
+])  # fmt: skip
+def test_a_tax_form_that_is_not_there_is_not_printed(
+    won: House, kind: str, number: int, reason: str, code: str
+) -> None:
+    take_down(HIT, payee(award()))
+    ask("hit.pay", HIT, CAGE, method="cage")
+    with pytest.raises(ActRefused) as refused:
+        winners.print_form(HIT, kind, number, by="ann", at=AT, reason=reason)
+    assert refused.value.code == code
+    assert not AuditRecord.objects.filter(action="look at particulars").exists()
 
 
 def test_envy_and_jackpot_of_one_wager_are_one_transaction(house: House) -> None:

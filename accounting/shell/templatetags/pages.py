@@ -134,8 +134,14 @@ def _told_apart(at: datetime | str | None, pattern: str) -> str:
 
 @register.filter
 def age(seconds: int) -> str:
-    """How long ago, in seconds up to two minutes, then in minutes; `live.js` goes on counting in the same words."""
-    return f"{seconds} s" if seconds < 120 else f"{seconds // 60:,} min"
+    """How long ago: seconds up to two minutes, minutes up to two hours, hours up to two days, then days.
+
+    `live.js` goes on counting in the same words.
+    """
+    for width, word in ((1, "s"), (60, "min"), (3_600, "h")):
+        if seconds < (120 if width < 3_600 else 48) * width:
+            return f"{seconds // width} {word}"
+    return f"{seconds // 86_400:,} days"
 
 
 @register.filter

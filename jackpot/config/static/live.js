@@ -94,13 +94,19 @@
 
   each("[data-value]", function (place) { if (place.classList.contains("rolls") && !calm.matches) { show(place, Number(place.dataset.cents)); } else { place.classList.remove("rolls"); if (aboveATable) { show(place, Number(place.dataset.cents)); } } });
 
+  function aged(seconds) {
+    if (seconds < 120) { return seconds + " s"; }
+    if (seconds < 7200) { return Math.floor(seconds / 60) + " min"; }
+    return seconds < 172800 ? Math.floor(seconds / 3600) + " h" : Math.floor(seconds / 86400).toLocaleString("en-US") + " days";
+  }
+
   /* The oldest of what a sign stands on: when it was last vouched for. `lost` has a word of its own until it is stale. */
   function say(sign, vouched, state, heard) {
     var age = now() - vouched, silent = aboveATable && now() - heard >= SILENT;
     var next = age >= STALE || silent ? "stale" : state, seconds = Math.max(0, Math.floor((silent ? Math.max(age, now() - heard) : age) / 1000));
     if (aboveATable) { document.body.classList.toggle("stale", next === "stale"); }
     if (sign.dataset.live !== next) { sign.dataset.live = next; }
-    var text = next === "connecting" ? next : next + ", " + (seconds < 120 ? seconds + " s" : Math.floor(seconds / 60) + " min");
+    var text = next === "connecting" ? next : next + ", " + aged(seconds);
     if (sign.textContent !== text) { sign.textContent = text; }
     var aloud = sign.nextElementSibling;                  /* read aloud only when the state changes, not every second */
     if (aloud && aloud.matches("[data-live-heard]") && aloud.textContent !== next) { aloud.textContent = next; }
@@ -190,7 +196,7 @@
     each("[data-age]", function (place) {
       if (place.since === undefined || place.made !== place.dataset.age) { place.made = place.dataset.age; place.since = now() - 1000 * Number(place.made); }
       var seconds = Math.floor((now() - place.since) / 1000);
-      place.textContent = seconds < 120 ? seconds + " s" : Math.floor(seconds / 60) + " min";
+      place.textContent = aged(seconds);
     });
   }
   signs.push(grow);
