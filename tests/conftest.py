@@ -22,7 +22,11 @@ from jackpot.config.database_roles.privileges import SERVICE, SETTLE
 
 ROOT = Path(__file__).resolve().parents[1]
 
-pytest_plugins = ["tests.services.fixtures", "tests.services.played"]  # floors to play on, and one that was played on
+pytest_plugins = [
+    "tests.services.fixtures",
+    "tests.services.played",
+    "tests.pages.reported",
+]  # floors, and houses that were lived in
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounting import addresses  # noqa: F401  # registers `anything`
 from accounting.reporting import making, registry
-from accounting.reporting.forms import FILES
+from accounting.reporting.forms import FILES, pdf
 from accounting.reporting.making import Made
 from accounting.reporting.shape import AS_IT_STANDS, DAY, DAYS, MOMENT, MONEY, ONE_DAY, Column, Report, Row
 from accounting.reporting.written import said
@@ -82,7 +82,7 @@ def report(request: HttpRequest, report: str) -> HttpResponse:
     context |= _shown(made, roles_of(request))
     context |= {
         "made": made,
-        "asks": asked.last - asked.first >= LONG,
+        "asks": asked.last - asked.first >= LONG or made.totals.count > pdf.MOST_ROWS,
         "typed": {name: str(day) for name, day in days.items()} | dict(asked.given),
         "files": [
             (form, f"{reverse('api-report', args=[wanted.code])}?{file}{'&' if file else ''}form={form}")
