@@ -7,13 +7,17 @@ from typing import Any
 
 from accounting.queries import booked_as, event_shown
 from accounting.rules.chain import canonical
+from accounting.rules.retention import kinds
 from accounting.slips import queries, trail
+from accounting.slips.models import Particulars
 from accounting.slips.rules.register import slip_name
 from accounting.slips.services.slips import Payable, facts_of
 from devices.audit.findings import same
 from jackpot.rules.hits import paid_from
 from tables.rules.withholding import OF_WITHHOLDING
 from tables.services import slips
+
+TAKEN_DOWN = "take down particulars"
 
 
 def verify_slips() -> int:
@@ -76,8 +80,13 @@ def _as_on_trail(action: str) -> None:
     for subject, digest in trail.digests(action):
         known[digest] += 1
         subjects[digest] = subject
+    gone = {now: (was, at) for now, was, at in trail.let_go()} if action == TAKEN_DOWN else {}
     for row in trail.rows(action):
         digest = trail.digest_of(row)
+        if isinstance(row, Particulars) and digest in gone:
+            digest, at = gone[digest]
+            over = kinds()["winners"].has_passed(row.at.date(), at.date())
+            same(f"{action} {row}", "its term over when it was let go of", True, over)
         same(f"{action} {row}", "as the audit trail has it", True, known[digest] > 0)
         known[digest] -= 1
     gone = next((digest for digest, left in known.items() if left > 0), None)

@@ -96,8 +96,8 @@ def test_the_cleaner_takes_what_passed_its_term_alone(
         Session.objects.create(session_key=key, session_data="", expire_date=ends, person=User.objects.get())
     house.play(royal("R-1"))
     before = {table: value(f"SELECT count(*) FROM {table}") for table in kinds()["progressive"].tables}
-    assert clean() == {"job_results": 2, "sign_ins": 0, "sessions": 1}
-    assert clean() == {"job_results": 0, "sign_ins": 0, "sessions": 0}
+    assert clean() == {"job_results": 2, "sign_ins": 0, "sessions": 1, "winners": 0}
+    assert clean() == {"job_results": 0, "sign_ins": 0, "sessions": 0, "winners": 0}
     assert Job.objects.count() == 4, "that they ran stays"
     assert [key for (key,) in rows("SELECT session_key FROM people_session")] == ["on"]
     assert before == {table: value(f"SELECT count(*) FROM {table}") for table in before}

@@ -15,17 +15,19 @@ from accounting.office.services import proposals
 from accounting.queries import trial_balance
 from accounting.reporting.shape import Asked
 from accounting.rules.acts import ActRefused
-from accounting.slips import queries
+from accounting.services import audit
+from accounting.slips import queries, trail
 from accounting.slips.documents import money
 from accounting.slips.documents.tax_forms import F5754, W2G
 from accounting.slips.models import Particulars, Slip, TaxForm
 from accounting.slips.reports import TAX
 from accounting.slips.rules.winners import FIELDS, masked, written
-from accounting.slips.services import winners
+from accounting.slips.services import letting_go, winners
+from devices.audit.findings import Difference
 from devices.audit.slips import verify_slips
 from jackpot.config.data_folder import DataFolder
 from tests.services.desk import ANYBODY
-from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, two_hits, verify
+from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, run, two_hits, verify
 from tests.services.played import tamper
 from tests.services.test_slips import AT, CAGE, ENVY, HIT, approved, ask, shown, voided
 
@@ -191,6 +193,62 @@ def test_what_is_withheld_is_owed_to_the_revenue_service_from_the_payment_on(
     said = TAX.remarks(Asked(AT.date(), AT.date(), AT, {}))
     assert said[-1].endswith("agrees with all slips that were paid."), said
     verify()
+
+
+LONG_AGO = AT - timedelta(days=5 * 366)
+
+
+def test_who_won_is_let_go_of_after_its_term_on_record_and_the_slip_verifies_as_before(won: House) -> None:
+    winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
+    take_down(ENVY, payee(100_000))
+    ask("slip.issue", HIT, CAGE, method="cage", form="cheque")
+    before = shown(1)
+    assert letting_go.let_go(AT) == 1
+    assert letting_go.let_go(AT) == 0, "once"
+    verify_slips()
+    assert (shown(1)["forms"], shown(1)["digest"]) == (before["forms"], before["digest"])
+    assert rows("SELECT subject, octet_length(sealed) > 0, share_cents FROM slips_particulars ORDER BY subject") == [
+        (ENVY, True, 100_000), (HIT, False, award()),
+    ]  # fmt: skip
+    record = AuditRecord.objects.get(action="let go of who won")
+    assert (record.actor, record.subject, len(record.detail["digests"])) == ("the term", HIT, 1)
+    with pytest.raises(ActRefused) as refused:
+        winners.look(HIT, by="ann", at=AT, reason="filing")
+    assert refused.value.code == "let_go"
+    assert [one["name"] for one in winners.look(ENVY, by="ann", at=AT, reason="filing")] == ["Pat Winner"]
+
+
+def test_who_won_stays_until_four_years_after_its_payment(won: House) -> None:
+    winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
+    ask("hit.pay", HIT, CAGE, method="cage")
+    assert letting_go.let_go(AT) == 0
+    for change in ("sealed = ''", "by = 'x', sealed = ''", "sealed = 'x'"):
+        with refused_by("who_won_is_kept_for_its_term"):
+            run(f"UPDATE slips_particulars SET {change}")
+    with refused_by("append_only"):
+        run("DELETE FROM slips_particulars")
+    with refused_by("append_only"):
+        run("TRUNCATE slips_particulars CASCADE")
+
+
+@pytest.mark.parametrize("change", ["share_cents = share_cents + 1", "by = 'x'", "sealed = 'x'"])
+def test_with_who_won_nothing_else_of_it_may_go(won: House, change: str) -> None:
+    winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
+    with refused_by("who_won_is_kept_for_its_term"):
+        run(f"UPDATE slips_particulars SET {change}")
+
+
+def test_verify_finds_who_won_that_was_emptied_before_its_term(won: House) -> None:
+    take_down(HIT, payee(award()))
+    (row,) = Particulars.objects.all()
+    was = trail.digest_of(row)
+    tamper("UPDATE slips_particulars SET sealed = ''")
+    with pytest.raises(Difference, match="as the audit trail has it"):
+        verify_slips()
+    row.sealed = b""
+    audit.record(at=AT, actor="x", action=trail.LET_GO, subject=HIT, detail={"digests": {trail.digest_of(row): was}})
+    with pytest.raises(Difference, match="its term over when it was let go of"):
+        verify_slips()
 
 
 def test_a_slip_waits_for_who_won_where_tax_is_withheld(won: House) -> None:

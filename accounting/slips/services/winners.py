@@ -143,6 +143,8 @@ def _sealed(key: bytes, said: dict[str, Any], place: bytes, nonce: bytes) -> byt
 
 
 def _opened(row: Particulars) -> dict[str, Any]:
+    if not bytes(row.sealed):
+        raise ActRefused("let_go", detail=f"who won {row.subject} was let go of after its term")
     key, name = _key()
     if name != row.key:
         raise NoKey(f"this was sealed with key {row.key}; the service has {name}")
