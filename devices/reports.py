@@ -104,12 +104,13 @@ PROGRESSIVE: Final = Report(
 
 # ── exceptions ──────────────────────────────────────────────────────────────────────────────────────────────────
 def _exceptions(asked: Asked) -> Iterator[Row]:
-    for each in exceptions.between(asked.first, asked.last, only=asked.get("kind")):
-        yield each.kind, each.at, each.about, each.who, each.detail or None, each.cents
+    for each in exceptions.between(asked.first, asked.last, only=asked.get("kind"), at=asked.at):
+        yield each.kind, each.at, each.about, each.who, each.detail or None, each.cents, each.minutes
 
 
 def _by_kind(asked: Asked) -> list[str]:
-    counts = Counter(each.kind for each in exceptions.between(asked.first, asked.last, only=asked.get("kind")))
+    found = exceptions.between(asked.first, asked.last, only=asked.get("kind"), at=asked.at)
+    counts = Counter(each.kind for each in found)
     return (
         ["By kind: " + ", ".join(f"{kind} {counts[kind]}" for kind in exceptions.KINDS if counts[kind]) + "."]
         if counts
@@ -120,7 +121,7 @@ def _by_kind(asked: Asked) -> list[str]:
 EXCEPTIONS: Final = Report(
     code="exceptions",
     title="Exceptions",
-    purpose="What went otherwise than it should: held, voided and late rounds, overrides, silent devices, meters that were off",
+    purpose="What went otherwise than it should: rounds held, void, late; overrides; lost contact; meters and holds off",
     group=CONTROL,
     roles=OFFICE,
     parameters=(Parameter(name="kind", title="Kind", options=lambda: exceptions.KINDS),),
@@ -131,6 +132,7 @@ EXCEPTIONS: Final = Report(
         Column(name="who", title="Who"),
         Column(name="detail", title="Detail"),
         Column(name="amount", title="Amount", kind=MONEY),
+        Column(name="minutes", title="Minutes lost", kind=WHOLE, sums=True),
     ),
     rows=_exceptions,
     remarks=_by_kind,

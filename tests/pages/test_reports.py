@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
+from fractions import Fraction
 from typing import Any
+
+import pytest
 
 from accounting.rules.roles import (
     MANAGER,
 )
 from tables.odds import of_edition
+from tables.odds.thresholds import Thresholds
+from tables.queries.worth import percent
 from tests.pages.reported import (
     Lived,
     hit_of,
@@ -276,6 +281,27 @@ def test_acts_exceptions_and_access_name_who_did_what(lived: Lived) -> None:
     assert any(row["what"].startswith("issue") or "token" in row["what"] for row in access["rows"])
     assert [row["at"] for row in access["rows"]] == sorted(row["at"] for row in access["rows"])
     assert report("access", person="tess")["rows"]
+
+
+def test_a_table_that_held_too_little_is_an_exception(lived: Lived, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert report("exceptions", kind="hold off its theory")["rows"] == [], "too few wagers to say anything"
+    monkeypatch.setattr("devices.exceptions.thresholds_in", lambda jurisdiction: Thresholds(100, 40_000, 1))
+    found = {row["about"]: row for row in report("exceptions", kind="hold off its theory")["rows"]}
+    held: dict[str, int] = defaultdict(int)
+    for row in report("statistics")["rows"]:
+        if row["wager"] != "envy":
+            held[row["table"]] += row["hold"]
+    assert LINKED in found, "royals fell there"
+    for table, row in found.items():
+        deviation, _, words = row["detail"].rpartition(", ")[2].partition(" ")
+        assert words == "standard deviations" and abs(Fraction(deviation.replace("−", "-"))) > 1, row["detail"]
+        assert (row["amount"] < 0) == (deviation[0] == "−"), row["detail"]
+        assert f"held {percent(Fraction(held[table], handle(table)))}" in row["detail"]
+
+
+def handle(table: str) -> int:
+    """What a table took, envy aside."""
+    return sum(row["handle"] for row in report("statistics", table=table)["rows"] if row["wager"] != "envy")
 
 
 def house_settled(sent: Message) -> str:
