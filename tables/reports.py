@@ -26,6 +26,7 @@ from tables.queries import statistics
 from tables.queries.projection import table_codes
 from tables.queries.statistics import Wagered
 from tables.queries.unclaimed import owed, waiting
+from tables.rules.wagers import called
 
 KEEPERS: Final = frozenset({ACCOUNTING, CONTROLLER, AUDITOR})
 
@@ -65,7 +66,7 @@ STATISTICS: Final = Report(
     columns=(
         Column(name="table", title="Table"),
         Column(name="game", title="Game", only_in_files=True),
-        Column(name="wager", title="Wager"),
+        Column(name="wager", title="Wager", words=called),
         Column(name="edition", title="Paytable, link"),
         Column(name="wagers", title="Wagers", kind=WHOLE, sums=True),
         Column(name="handle", title="Handle", kind=MONEY, sums=True),

@@ -66,9 +66,6 @@ class Verified(models.Model):
         ]
 
 
-LARGEST_PHOTO = 5 * 1024 * 1024
-
-
 class ReadingPhoto(models.Model):
     """What a person who read meters handed in with the readings: a photograph of the signs, say. Never changed."""
 

@@ -19,7 +19,7 @@ from accounting.reporting import making, registry
 from accounting.reporting.forms import FILES, pdf
 from accounting.reporting.making import Made
 from accounting.reporting.shape import AS_IT_STANDS, DAY, DAYS, MOMENT, MONEY, ONE_DAY, Column, Report, Row
-from accounting.reporting.written import said
+from accounting.reporting.written import shown
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter
 from accounting.shell.navigation import may_use
@@ -116,7 +116,7 @@ def _shown(made: Made, roles: frozenset[str]) -> dict[str, Any]:
 
 
 def _cell(column: Column, value: Any, zone: ZoneInfo, roles: frozenset[str]) -> Cell:
-    text = said(column.kind, value, zone)
+    text = shown(column, value, zone)
     classes = ""
     if column.is_figure:
         classes = "n" if value or column.kind != MONEY else "n zero"

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from django.db import transaction
 
 from accounting.models import Reading, ReadingNote, ReadingPhoto
-from accounting.models.day import LARGEST_PHOTO
 from accounting.rules.acts import ActRefused
 from accounting.services import audit
 
@@ -17,6 +16,8 @@ LONGEST = 500
 
 
 LONGEST_NAME = 200
+LARGEST_PHOTO = 5 * 1024 * 1024
+"""Bytes; a constraint of the database has the same."""
 
 
 class Photo(NamedTuple):

@@ -80,11 +80,11 @@ def _as_on_trail(action: str) -> None:
     for subject, digest in trail.digests(action):
         known[digest] += 1
         subjects[digest] = subject
-    gone = {now: (was, at) for now, was, at in trail.let_go()} if action == TAKEN_DOWN else {}
+    emptied = {now: (was, at) for now, was, at in trail.let_go()} if action == TAKEN_DOWN else {}
     for row in trail.rows(action):
         digest = trail.digest_of(row)
-        if isinstance(row, Particulars) and digest in gone:
-            digest, at = gone[digest]
+        if isinstance(row, Particulars) and digest in emptied:
+            digest, at = emptied[digest]
             over = kinds()["winners"].has_passed(row.at.date(), at.date())
             same(f"{action} {row}", "its term over when it was let go of", True, over)
         same(f"{action} {row}", "as the audit trail has it", True, known[digest] > 0)

@@ -326,7 +326,7 @@ def test_files_of_any_length_take_no_more_memory_than_short_ones() -> None:
 def test_a_long_pdf_comes_in_parts_that_carry_their_sums_forward(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "MOST_ROWS", 900)
     made = many()
-    texts = []
+    texts: list[str] = []
     for number, count, content in pdf.documents(made):
         assert (number, count) == (len(texts) + 1, 9)
         document = pypdfium2.PdfDocument(content)

@@ -131,6 +131,9 @@ def test_the_page_and_the_command_say_what_is_kept(house: House, capsys: pytest.
     assert (
         "68 IAC 2-6-34(c)" in page and "stays at any age refused: a lock only ends, a meter stays, append only" in page
     )
+    assert "no right to delete: " in page
+    for table in (table for kind in kinds().values() for table in kind.tables):
+        assert table not in page, f"{table}: people have words for it"
     held = {one.kind.code: one for one in queries.overview(datetime.now(UTC))}
     assert held["progressive"].oldest is not None and not held["progressive"].has_passed
     assert "append_only" in held["progressive"].guards

@@ -187,7 +187,7 @@ def test_what_is_withheld_is_owed_to_the_revenue_service_from_the_payment_on(
     outcome = paid.outcome
     assert outcome.detail == f"slip 000001, {dollars[1]} handed over, {dollars[0]} of tax withheld"
     (event,) = rows("SELECT sequence, subject FROM accounting_event WHERE kind = 'hit.withhold'")
-    assert event == (outcome.sequence + 1, HIT)
+    assert outcome.sequence is not None and event == (outcome.sequence + 1, HIT)
     voided(1)
     assert rows("SELECT count(*) FROM accounting_event WHERE kind = 'hit.withhold'") == [(1,)], "it is withheld once"
     said = TAX.remarks(Asked(AT.date(), AT.date(), AT, {}))

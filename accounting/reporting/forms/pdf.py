@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from accounting import typesetting
 from accounting.reporting.making import Made
 from accounting.reporting.shape import TEXT, Column, Row
-from accounting.reporting.written import said
+from accounting.reporting.written import shown
 from accounting.rules.parameters import BadParameter
 
 TYPE: Final = "application/pdf"
@@ -72,7 +72,7 @@ def _parts(made: Made) -> Iterator[Part]:
     columns, zone = made.report.columns, made.zone
 
     def words(row: Row) -> list[str]:
-        return [said(column.kind, value, zone) for column, value in zip(columns, row, strict=True)]
+        return [shown(column, value, zone) for column, value in zip(columns, row, strict=True)]
 
     rows, brought = made.rows(), [""] * len(columns)
     found = [[_breaking(text) for text in words(row)] for row in islice(rows, MOST_ROWS)]
