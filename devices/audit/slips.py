@@ -9,7 +9,6 @@ from accounting.queries import booked_as, event_shown
 from accounting.rules.chain import canonical
 from accounting.rules.retention import kinds
 from accounting.slips import queries, trail
-from accounting.slips.models import Particulars
 from accounting.slips.rules.register import slip_name
 from accounting.slips.services.slips import Payable, facts_of
 from devices.audit.findings import same
@@ -83,9 +82,10 @@ def _as_on_trail(action: str) -> None:
     emptied = {now: (was, at) for now, was, at in trail.let_go()} if action == TAKEN_DOWN else {}
     for row in trail.rows(action):
         digest = trail.digest_of(row)
-        if isinstance(row, Particulars) and digest in emptied:
+        if digest in emptied:
+            taken_down: Any = row
             digest, at = emptied[digest]
-            over = kinds()["winners"].has_passed(row.at.date(), at.date())
+            over = kinds()["winners"].has_passed(taken_down.at.date(), at.date())
             same(f"{action} {row}", "its term over when it was let go of", True, over)
         same(f"{action} {row}", "as the audit trail has it", True, known[digest] > 0)
         known[digest] -= 1

@@ -25,6 +25,7 @@ from tables.queries import ends, floor, locks, payouts, set_up
 from tables.queries.set_up import PaytableShown
 from tables.rules.differences import changed, side_by_side
 from tables.rules.round_acts import unreleasable
+from tables.rules.wagers import called
 from tables.services import faults
 
 METHODS = {
@@ -185,7 +186,7 @@ def _seat(settled: dict[str, Any], dealt: dict[str, Any]) -> dict[str, Any]:
 
 def _beside(settled: dict[str, Any]) -> dict[str, Any] | None:
     """What a seat won although its own bets did not: on which wagers, and how much in whole cents."""
-    won = {words(line["wager"]): line["win_cents"] for line in settled["lines"] if line["win_cents"]}
+    won = {called(line["wager"]): line["win_cents"] for line in settled["lines"] if line["win_cents"]}
     if envied := sum(envy["paid_cents"] for envy in settled["envy"]):
         won["envy"] = envied
     return {"on": ", ".join(won), "cents": sum(won.values())} if won else None
