@@ -11,7 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from accounting import reconciliation
 from accounting.book_queries import first_of, last_of
-from accounting.queries import began_on, documented_between, streams, the_property
+from accounting.day_queries import began_on
+from accounting.event_queries import documented_between
+from accounting.queries import streams, the_property
 from accounting.rules.events import CONTACT
 from accounting.slips import queries as slips
 from devices.models import SignificantEvent

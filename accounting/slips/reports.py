@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
-from accounting.queries import gaming_day, trial_balance
+from accounting.day_queries import gaming_day
+from accounting.queries import trial_balance
 from accounting.reporting.shape import (
     DAY,
     HAND_PAYS,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from accounting.queries import booked_as, event_shown
+from accounting.event_queries import booked_as, event_shown
 from accounting.rules.chain import canonical
 from accounting.rules.retention import kinds
 from accounting.slips import queries, trail

@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any, Final
 
 from accounting import reconciliation
-from accounting.queries import recorded_from, stream_ids
+from accounting.event_queries import recorded_from
+from accounting.queries import stream_ids
 from accounting.reconciliation import Moved, Taken, net
 from accounting.rules.acts import ActRefused, escaped
 from accounting.services import closed_days, readings

@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from accounting.queries import documented, recorded_from, stream_row
+from accounting.event_queries import documented, recorded_from
+from accounting.queries import stream_row
 from devices.foresight.stretch import read_result
 from jackpot.queries import latest_hits_between, level_ids, link_key
 from jackpot.rules.meter import MILLION

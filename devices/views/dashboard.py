@@ -17,7 +17,8 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from accounting.book_queries import balances_by_day, first_of, last_of
-from accounting.queries import house_days, streams, the_property
+from accounting.day_queries import house_days
+from accounting.queries import streams, the_property
 from accounting.rules.gaming_day import began
 from accounting.rules.parameters import BadParameter, Parameters, read
 from accounting.shell.pages import page

@@ -15,12 +15,13 @@ from django.views.decorators.http import require_POST
 
 from accounting import reconciliation
 from accounting.addresses import day_named
+from accounting.day_queries import days_around, house_days
 from accounting.office import queries as office
 from accounting.office.callers import person_of
 from accounting.office.refusals import Conflict, NotYours
 from accounting.office.rules.dollars import cents_of
 from accounting.office.services import jobs, proposals
-from accounting.queries import days_around, house_days, the_property
+from accounting.queries import the_property
 from accounting.rules import parameters
 from accounting.rules.acts import ActRefused
 from accounting.rules.heads import to_file

@@ -9,9 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from accounting.event_queries import acts_about
 from accounting.office import registry
 from accounting.office.queries import tiers_in_force
-from accounting.queries import acts_about
 from accounting.rules import parameters
 from accounting.rules.roles import ROLES, in_order
 from accounting.shell.pages import page, roles_of

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from accounting.queries import documents_of, event_shown, transfers_of
+from accounting.event_queries import documents_of, event_shown, transfers_of
 from accounting.rules import parameters
 from accounting.rules.moments import instant
 from accounting.shell.pages import page

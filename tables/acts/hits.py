@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from django.utils import timezone
 
+from accounting.day_queries import gaming_day
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
-from accounting.queries import gaming_day, the_property
+from accounting.queries import the_property
 from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER, MANAGER
 from accounting.rules.unclaimed import terms_in
 from accounting.shell.templatetags.pages import money, words

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from accounting.queries import documented, streams
+from accounting.event_queries import documented
+from accounting.queries import streams
 from accounting.rules.events import CONTACT
 from accounting.statements import execute
 

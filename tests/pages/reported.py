@@ -93,7 +93,7 @@ class Lived:
 
 
 @pytest.fixture(scope="session")
-def lived_in(databases: Databases, floored: str, django_db_blocker: DjangoDbBlocker) -> Iterator[Lived]:
+def reported_house(databases: Databases, floored: str, django_db_blocker: DjangoDbBlocker) -> Iterator[Lived]:
     """A house of its own in which all of that happened, looked at by every test of this module."""
     with django_db_blocker.unblock(), override_settings(PATRON_KEY="A" * 43):
         name = databases.create(like=floored)
@@ -105,10 +105,10 @@ def lived_in(databases: Databases, floored: str, django_db_blocker: DjangoDbBloc
 
 
 @pytest.fixture
-def lived(lived_in: Lived, databases: Databases, django_db_blocker: DjangoDbBlocker) -> Iterator[Lived]:
+def reported(reported_house: Lived, databases: Databases, django_db_blocker: DjangoDbBlocker) -> Iterator[Lived]:
     """Its database, to be looked at."""
-    with django_db_blocker.unblock(), databases.entered(lived_in.name):
-        yield lived_in
+    with django_db_blocker.unblock(), databases.entered(reported_house.name):
+        yield reported_house
 
 
 def period(code: str) -> dict[str, str]:

@@ -57,7 +57,7 @@ from tests.services.house import TWIN, run, value
 
 
 # ── every form ──────────────────────────────────────────────────────────────────────────────────────────────────
-def test_every_report_is_there_and_foots(lived: Lived) -> None:
+def test_every_report_is_there_and_foots(reported: Lived) -> None:
     assert tuple(registry.reports()) == CODES
     empty = set()
     for code in CODES:
@@ -76,7 +76,7 @@ def test_every_report_is_there_and_foots(lived: Lived) -> None:
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_every_form_says_its_title_version_period_and_who_made_it(lived: Lived, code: str) -> None:
+def test_every_form_says_its_title_version_period_and_who_made_it(reported: Lived, code: str) -> None:
     client = client_of(AUDITOR)
     found = json.loads(got(client, code))
     said = {"Boston Harbor (BOS)", found["title"], VERSION, found["period"], "by a-auditor"}
@@ -103,7 +103,7 @@ def test_every_form_says_its_title_version_period_and_who_made_it(lived: Lived, 
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_every_form_has_the_same_figures(lived: Lived, code: str) -> None:
+def test_every_form_has_the_same_figures(reported: Lived, code: str) -> None:
     client, wanted = client_of(AUDITOR), registry.reports()[code]
     found = json.loads(got(client, code))
     titles = [column.title for column in wanted.columns]
@@ -126,14 +126,14 @@ def test_every_form_has_the_same_figures(lived: Lived, code: str) -> None:
     assert len(found["rows"]) == found["count"]
 
 
-def test_no_text_becomes_a_formula(lived: Lived) -> None:
+def test_no_text_becomes_a_formula(reported: Lived) -> None:
     client = client_of(AUDITOR)
     assert f'"\'{FORMULA.replace(chr(34), chr(34) * 2)}"' in got(client, "slips", "csv").decode()
     assert FORMULA in [cell for row in cells(got(client, "slips", "xlsx")) for cell in row]
 
 
 # ── who, and with what ──────────────────────────────────────────────────────────────────────────────────────────
-def test_a_role_sees_its_reports_and_no_others(lived: Lived) -> None:
+def test_a_role_sees_its_reports_and_no_others(reported: Lived) -> None:
     listed: dict[str, set[str]] = {}
     for role in ROLES:
         client = client_of(role)
@@ -157,7 +157,7 @@ def test_a_role_sees_its_reports_and_no_others(lived: Lived) -> None:
     assert listed[SECURITY] == listed[ADMINISTRATOR] == set()
 
 
-def test_what_cannot_be_read_names_the_field_and_shows_nothing(lived: Lived) -> None:
+def test_what_cannot_be_read_names_the_field_and_shows_nothing(reported: Lived) -> None:
     client = client_of(AUDITOR)
     for code, given, name, rule in (
         ("ledger", {"from": "yesterday"}, "from", "a day like"),
@@ -184,7 +184,7 @@ def test_what_cannot_be_read_names_the_field_and_shows_nothing(lived: Lived) -> 
     assert client.get("/reports/none/").status_code == 404
 
 
-def test_filters_narrow_and_are_said_in_words(lived: Lived) -> None:
+def test_filters_narrow_and_are_said_in_words(reported: Lived) -> None:
     found = report("ledger", account="cage", reason="payment")
     assert found["filters"] == "Account: cage; Reason: payment"
     assert {row["credit"] for row in found["rows"]} == {"cage"}
@@ -198,7 +198,9 @@ def test_filters_narrow_and_are_said_in_words(lived: Lived) -> None:
 
 
 # ── long ones, by a worker ──────────────────────────────────────────────────────────────────────────────────────
-def test_a_long_report_is_made_by_a_worker_and_kept_for_a_term(monkeypatch: pytest.MonkeyPatch, lived: Lived) -> None:
+def test_a_long_report_is_made_by_a_worker_and_kept_for_a_term(
+    monkeypatch: pytest.MonkeyPatch, reported: Lived
+) -> None:
     called: list[int] = []
     monkeypatch.setattr(jobs, "call", called.append)
     client = client_of(ACCOUNTING)
@@ -243,7 +245,7 @@ def test_a_long_report_is_made_by_a_worker_and_kept_for_a_term(monkeypatch: pyte
     assert not value("SELECT count(*) FROM office_resultpart WHERE job_id = %s", job_id)
 
 
-def test_what_a_worker_could_not_make_is_refused_at_once(lived: Lived) -> None:
+def test_what_a_worker_could_not_make_is_refused_at_once(reported: Lived) -> None:
     client = client_of(ACCOUNTING)
     before = value("SELECT count(*) FROM office_job")
     for given in ({"form": "docx"}, {}, {"form": "csv", "from": "soon"}, {"form": "csv", "account": "none"}):
@@ -254,7 +256,7 @@ def test_what_a_worker_could_not_make_is_refused_at_once(lived: Lived) -> None:
     assert value("SELECT count(*) FROM office_job") == before
 
 
-def test_pages_of_more_rows_than_anybody_reads_are_refused(monkeypatch: pytest.MonkeyPatch, lived: Lived) -> None:
+def test_pages_of_more_rows_than_anybody_reads_are_refused(monkeypatch: pytest.MonkeyPatch, reported: Lived) -> None:
     monkeypatch.setattr("accounting.reporting.forms.pdf.MOST_ROWS", 3)
     answer = client_of(AUDITOR).get("/api/v1/reports/ledger", period("ledger") | {"form": "pdf"})
     assert answer.status_code == 400
@@ -262,7 +264,7 @@ def test_pages_of_more_rows_than_anybody_reads_are_refused(monkeypatch: pytest.M
     assert "more than 3 rows are for csv or xlsx" in answer.json()["detail"]
 
 
-def test_a_page_says_how_much_it_leaves_out(monkeypatch: pytest.MonkeyPatch, lived: Lived) -> None:
+def test_a_page_says_how_much_it_leaves_out(monkeypatch: pytest.MonkeyPatch, reported: Lived) -> None:
     client, days = client_of(AUDITOR), period("ledger")
     count = report("ledger")["count"]
     monkeypatch.setattr("accounting.reporting.views.SHOWN", 5)
@@ -351,7 +353,7 @@ def test_a_pdf_of_as_many_rows_as_one_document_has_is_one(monkeypatch: pytest.Mo
     assert (number, count, content) == (1, 1, pdf.document(many()))
 
 
-def test_a_long_pdf_is_made_in_parts_by_a_worker(monkeypatch: pytest.MonkeyPatch, lived: Lived) -> None:
+def test_a_long_pdf_is_made_in_parts_by_a_worker(monkeypatch: pytest.MonkeyPatch, reported: Lived) -> None:
     monkeypatch.setattr(jobs, "call", lambda job_id: None)
     monkeypatch.setattr(pdf, "MOST_ROWS", 40)
     client, days = client_of(ACCOUNTING), period("ledger")
@@ -416,7 +418,7 @@ def test_the_version_is_that_of_the_package() -> None:
     assert f'version = "{VERSION}"' in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
-def test_a_report_over_no_day_is_empty_and_says_so(lived: Lived) -> None:
+def test_a_report_over_no_day_is_empty_and_says_so(reported: Lived) -> None:
     client = client_of(AUDITOR)
     page = text_of(client.get("/reports/ledger/", {"from": "2020-01-01", "to": "2020-01-02"}))
     assert "Nothing in this period." in page

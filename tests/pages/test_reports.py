@@ -38,11 +38,11 @@ def settlements() -> list[tuple[str, dict[str, Any], bool]]:
     return [(each["table"], each, f"{each['table']}/{each['round']}" in voided) for each in read]
 
 
-def test_statistics_are_what_the_messages_staked_and_the_settlements_handed_back(lived: Lived) -> None:
+def test_statistics_are_what_the_messages_staked_and_the_settlements_handed_back(reported: Lived) -> None:
     staked: Counter[tuple[str, str]] = Counter()
     paid: Counter[tuple[str, str]] = Counter()
     antes: Counter[tuple[str, str]] = Counter()
-    sent = {(each["table"], each["round"]): each for each in lived.posted if each.get("kind") != "lock"}
+    sent = {(each["table"], each["round"]): each for each in reported.posted if each.get("kind") != "lock"}
     streets = ("ante", "third_street", "fourth_street", "fifth_street")
     for table, settled, is_voided in settlements():
         if is_voided or settled["outcome"] != "settled":
@@ -72,7 +72,7 @@ def test_statistics_are_what_the_messages_staked_and_the_settlements_handed_back
             assert row["theory"] == round(edge * antes[table, wager])
 
 
-def test_the_roll_forward_closes_at_the_meters_that_the_last_events_left(lived: Lived) -> None:
+def test_the_roll_forward_closes_at_the_meters_that_the_last_events_left(reported: Lived) -> None:
     last: dict[str, dict[str, Any]] = {}
     for stream, result in rows(
         "SELECT stream.code, coalesce(round.settlement, lock.result, document.result) FROM accounting_event event"
@@ -114,7 +114,7 @@ def test_the_roll_forward_closes_at_the_meters_that_the_last_events_left(lived: 
     assert moved["unpaid"] == awards + envy
 
 
-def test_jackpots_are_the_awards_of_the_settlements(lived: Lived) -> None:
+def test_jackpots_are_the_awards_of_the_settlements(reported: Lived) -> None:
     expected = [
         (award["hit"], award["level"], award["paid_cents"], award["meter_before_cents"], award["meter_after_cents"])
         for _, settled, _ in settlements()
@@ -137,7 +137,7 @@ def test_jackpots_are_the_awards_of_the_settlements(lived: Lived) -> None:
     )
 
 
-def test_what_is_owed_is_what_was_won_and_neither_paid_nor_taken_back(lived: Lived) -> None:
+def test_what_is_owed_is_what_was_won_and_neither_paid_nor_taken_back(reported: Lived) -> None:
     owed: dict[str, int] = {}
     for table, settled, _ in settlements():
         for award in settled["awards"]:
@@ -157,7 +157,7 @@ def test_what_is_owed_is_what_was_won_and_neither_paid_nor_taken_back(lived: Liv
     assert all("agrees with the register" in remark for remark in found["remarks"])
 
 
-def test_the_daily_report_goes_from_nothing_to_the_readings(lived: Lived) -> None:
+def test_the_daily_report_goes_from_nothing_to_the_readings(reported: Lived) -> None:
     found = report("progressive")
     read = dict(rows("SELECT level, display_cents FROM accounting_reading"))
     assert {row["level"]: row["reading"] for row in found["rows"]} == read
@@ -179,7 +179,7 @@ def test_the_daily_report_goes_from_nothing_to_the_readings(lived: Lived) -> Non
     assert "000004" in next(row["slips"] for row in found["rows"] if row["level"] == "ms-mg01/major")
 
 
-def test_the_books_are_the_movements_of_the_record(lived: Lived) -> None:
+def test_the_books_are_the_movements_of_the_record(reported: Lived) -> None:
     """From the documents and settlements: what the ledger moved on the cage, and debits that equal credits."""
     ledger, balance = report("ledger"), report("trial-balance")
     sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
@@ -210,7 +210,7 @@ def test_the_books_are_the_movements_of_the_record(lived: Lived) -> None:
     )  # fmt: skip
 
 
-def test_the_slips_register_and_the_tax_pack(lived: Lived) -> None:
+def test_the_slips_register_and_the_tax_pack(reported: Lived) -> None:
     slips = report("slips")
     assert [row["slip"] for row in slips["rows"]] == ["000001", "000002", "000003", "000004"]
     assert [row["state"] for row in slips["rows"]] == ["paid", "void", "paid", "paid"]
@@ -249,7 +249,7 @@ def test_the_slips_register_and_the_tax_pack(lived: Lived) -> None:
         run("SET session_replication_role = origin")
 
 
-def test_acts_exceptions_and_access_name_who_did_what(lived: Lived) -> None:
+def test_acts_exceptions_and_access_name_who_did_what(reported: Lived) -> None:
     acts = report("acts")
     states = Counter(row["state"] for row in acts["rows"])
     assert states == Counter(dict(rows("""
@@ -264,7 +264,7 @@ def test_acts_exceptions_and_access_name_who_did_what(lived: Lived) -> None:
 
     found = report("exceptions")
     kinds = Counter(row["kind"] for row in found["rows"])
-    held = sum(house_settled(each) == "held" for each in lived.posted)
+    held = sum(house_settled(each) == "held" for each in reported.posted)
     assert kinds["round held"] >= held > 0
     assert kinds["round booked late"] == 1
     assert kinds["hit rejected"] == 1
@@ -283,7 +283,7 @@ def test_acts_exceptions_and_access_name_who_did_what(lived: Lived) -> None:
     assert report("access", person="tess")["rows"]
 
 
-def test_a_table_that_held_too_little_is_an_exception(lived: Lived, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_held_too_little_is_an_exception(reported: Lived, monkeypatch: pytest.MonkeyPatch) -> None:
     assert report("exceptions", kind="hold off its theory")["rows"] == [], "too few wagers to say anything"
     monkeypatch.setattr("devices.exceptions.thresholds_in", lambda jurisdiction: Thresholds(100, 40_000, 1))
     found = {row["about"]: row for row in report("exceptions", kind="hold off its theory")["rows"]}
