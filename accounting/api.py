@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounting import book_queries, general_ledger, queries
+from accounting import book_queries, day_queries, general_ledger, queries
 from accounting.addresses import place
 from accounting.models import Account
 from accounting.office.callers import person_of
@@ -108,7 +108,7 @@ def balances(given: Parameters) -> tuple[list[Balance], str]:
         raise BadParameter("at", "a day or a moment, not both")
     if moment is not None:
         return book_queries.balances_at(moment), moment.isoformat()
-    chosen = day or queries.house_days(timezone.now())[1]
+    chosen = day or day_queries.house_days(timezone.now())[1]
     return queries.trial_balance(chosen), chosen.isoformat()
 
 

@@ -11,8 +11,10 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count, Max, Min, Sum
 from django.db.models.functions import Greatest
 
+from accounting.day_queries import closed_at, house_days
+from accounting.event_queries import event_shown, recorded_from
 from accounting.models import Account, Event, Stream, Total, Transfer
-from accounting.queries import Balance, closed_at, event_shown, house_days, recorded_from, the_property
+from accounting.queries import Balance, the_property
 from accounting.rules.chart import order
 from accounting.rules.events import KINDS, REASONS
 from accounting.rules.gaming_day import began

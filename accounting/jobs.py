@@ -1,7 +1,6 @@
 """Long reports, made by a worker and kept for whoever asked."""
 
 from datetime import datetime
-from tempfile import TemporaryFile
 from typing import Any
 
 from accounting.office.work import JobKind, Progress
@@ -10,7 +9,7 @@ from accounting.shell.navigation import roles_using
 
 
 def make(progress: Progress) -> dict[str, Any]:
-    """Make the report that was asked for, in its form: what it is called, how many rows it has."""
+    """Make the report that was asked for, in its form: what it is called, how many rows it has. Long pages come in parts."""
     wanted = progress.asked
     report, form = registry.reports()[wanted["report"]], wanted["form"]
     asked = making.asked(
@@ -18,12 +17,12 @@ def make(progress: Progress) -> dict[str, Any]:
     )
     made = making.made(report, asked, by=wanted["by"])
     made.passed = progress.advance
-    file = TemporaryFile()  # noqa: SIM115  # closed when the last of it was kept
-    handing_out.write(made, form, file)
-    file.seek(0)
-    progress.file(handing_out.file_name(made, form), handing_out.TYPES[form], handing_out.pieces(file))
+    files = [
+        progress.file(name, handing_out.TYPES[form], pieces).name for name, pieces in handing_out.files(made, form)
+    ]
     astray = [verdict.words for verdict in made.totals.verdicts() if not verdict.is_even]
     words = f"{report.title}, {made.heading.period}, {made.totals.count:,} rows as {form.upper()}"
+    words += f" in {len(files)} parts" if len(files) > 1 else ""
     return {"ok": not astray, "summary": "; ".join([words, *astray])}
 
 

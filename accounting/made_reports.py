@@ -19,7 +19,7 @@ from accounting.office.callers import person_of
 from accounting.office.services import jobs, results
 from accounting.reporting import making, registry
 from accounting.reporting.forms import FILES
-from accounting.reporting.views import seen
+from accounting.reporting.views import LONG, seen
 from accounting.rules import parameters
 from accounting.rules.retention import kinds
 from accounting.shell.downloads import hand_out
@@ -63,7 +63,9 @@ def register(request: HttpRequest) -> HttpResponse:
         for job in office.jobs(MAKE.name, LISTED)
         if job.asked["report"] in known and not known[job.asked["report"]].roles.isdisjoint(mine)
     ]
-    return render(request, "accounting/made_reports.html", {"rows": rows})
+    term = kinds()["job_files"].in_force(at.astimezone(UTC).date())
+    context = {"rows": rows, "term": term.words if term else "", "from_days": LONG.days}
+    return render(request, "accounting/made_reports.html", context)
 
 
 @page("reports")
@@ -76,7 +78,7 @@ def made(request: HttpRequest, job_id: int) -> HttpResponse:
         "report": registry.reports()[job.asked["report"]],
         "standing": standing,
         "over": standing in OVER,
-        "file": office.result_file(job, 1),
+        "files": office.result_files(job),
         "until": _kept_until(job.finished_at, at) if job.finished_at else None,
     }
     part = "accounting/made_report_now.html" if request.headers.get("HX-Request") else "accounting/made_report.html"
@@ -84,12 +86,12 @@ def made(request: HttpRequest, job_id: int) -> HttpResponse:
 
 
 @page("reports")
-def file(request: HttpRequest, job_id: int) -> HttpResponseBase:
-    """The file that a worker made."""
+def file(request: HttpRequest, job_id: int, number: int) -> HttpResponseBase:
+    """A file that a worker made."""
     job = _job(request, job_id)
-    kept = office.result_file(job, 1)
+    kept = office.result_file(job, number)
     if kept is None:
-        raise Http404(f"job {job_id} has no file, or its term is over")
+        raise Http404(f"job {job_id} has no file {number}, or its term is over")
     results.taken_away(kept, job.kind, by=person_of(request), at=timezone.now())
     return hand_out(request, office.content_of(kept), name=kept.name, content_type=kept.media_type, size=kept.size)
 
@@ -115,5 +117,5 @@ urlpatterns = [
     path("reports/<str:report>/make", make, name="report-make"),
     path("reports/made/", register, name="reports-made"),
     path("reports/made/<int:job_id>/", made, name="report-made"),
-    path("reports/made/<int:job_id>/file", file, name="report-file"),
+    path("reports/made/<int:job_id>/files/<int:number>", file, name="report-file"),
 ]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from accounting.models import Reading, ReadingNote
+from accounting.models import Reading, ReadingNote, ReadingPhoto
 from accounting.rules.accounts import LEVEL_ACCOUNTS, of_level
 from accounting.statements import execute
 
@@ -130,6 +130,7 @@ class Taken:
     overflow_cents: int | None
     expected_cents: int
     note: str
+    photo: int | None
     explanations: tuple[ReadingNote, ...]
     signed: ReadingNote | None
 
@@ -172,9 +173,14 @@ def readings_of(day: date) -> list[Taken]:
     return [_taken(each) for each in Reading.objects.filter(day=day).order_by("-id").prefetch_related("notes")]
 
 
+def photo(number: int) -> ReadingPhoto | None:
+    """What was handed in with readings; None where there is none of this number."""
+    return ReadingPhoto.objects.filter(pk=number).first() if number < 2**63 else None
+
+
 def all_readings() -> Iterable[Reading]:
     """Every reading on record, oldest first."""
-    return Reading.objects.order_by("id").iterator()
+    return Reading.objects.select_related("photo").order_by("id").iterator()
 
 
 def last_of_day(stream_id: int, looked: int, day: date) -> int | None:
@@ -188,7 +194,7 @@ def _taken(reading: Reading) -> Taken:
     return Taken(
         reading.pk, reading.day, reading.level, reading.stream_id, reading.sequence, reading.method, reading.read_at,
         reading.recorded_at, reading.by, reading.display_cents, reading.reserve_cents, reading.overflow_cents,
-        reading.expected_cents, reading.note,
+        reading.expected_cents, reading.note, reading.photo_id,
         tuple(note for note in notes if note.what == ReadingNote.What.EXPLAINED),
         next((note for note in notes if note.what == ReadingNote.What.SIGNED), None),
     )  # fmt: skip

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from accounting import book_queries, queries
+from accounting import book_queries, event_queries, queries
 from accounting.book_queries import Moved
 from accounting.reporting.shape import (
     BOOKS,
@@ -223,7 +223,7 @@ def _adjusted(asked: Asked) -> Iterator[Row]:
 
 def _cause(moved: Moved) -> dict[str, Any]:
     """What the event's document says of who asked and why; nothing of a round that a message settled."""
-    found = queries.documents_at(moved.stream, moved.sequence)
+    found = event_queries.documents_at(moved.stream, moved.sequence)
     asked: dict[str, Any] = {} if found is None else json.loads(found[6])
     return asked
 

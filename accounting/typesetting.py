@@ -5,6 +5,8 @@ with the package.
 """
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -22,6 +24,23 @@ def compiled(template: Path, data: Mapping[str, Any], form: Literal["pdf", "png"
     return bytes(made[0] if isinstance(made, list) else made)
 
 
+def compiled_apart(template: Path, data: Mapping[str, Any]) -> bytes:
+    """The same PDF, made by a process of its own: what the typesetter holds of a long document goes with it.
+
+    In one process it keeps what it worked out for ten documents, which is gigabytes where each has thousands of rows.
+    """
+    done = subprocess.run(
+        [sys.executable, "-I", __file__, str(template)], input=json.dumps(data).encode(), capture_output=True, check=False
+    )  # fmt: skip
+    if done.returncode:
+        raise RuntimeError(f"{template.name} was not set: {done.stderr.decode(errors='replace')[-2_000:]}")
+    return done.stdout
+
+
 @cache
 def _compiler(root: Path) -> Any:
     return typst.Compiler(root=str(root), ignore_system_fonts=True)
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(compiled(Path(sys.argv[1]), json.load(sys.stdin)))

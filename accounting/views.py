@@ -12,7 +12,7 @@ from django.urls import path
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from accounting import book_queries, made_reports, queries
+from accounting import book_queries, day_queries, event_queries, made_reports, queries
 from accounting.addresses import day_named, place
 from accounting.rules import parameters
 from accounting.rules.accounts import named
@@ -39,10 +39,10 @@ def clock(request: HttpRequest) -> HttpResponse:
 def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
     """Every account's balance on one gaming day, without one on the day that it is now; or as it was at a moment."""
     given = parameters.read(request.GET.lists(), ("at",))
-    first, today = queries.house_days(timezone.now())
+    first, today = day_queries.house_days(timezone.now())
     chosen, moment = day_named(day) if day else today, given.moment("at")
     balances = queries.trial_balance(chosen) if moment is None else book_queries.balances_at(moment)
-    earlier, later = queries.days_around(chosen)
+    earlier, later = day_queries.days_around(chosen)
     numbers = queries.house_numbers()
     context = {
         "day": chosen,
@@ -54,7 +54,7 @@ def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
         "before_the_house": moment is None and chosen < first,
         "earlier": earlier,
         "later": later,
-        "closed_at": queries.closed_at(chosen),
+        "closed_at": day_queries.closed_at(chosen),
         "balances": [(balance, numbers.get(balance.code, "")) for balance in balances],
         "numbers": numbers,
         "debits": sum(balance.debit_cents for balance in balances),
@@ -122,8 +122,8 @@ def event(request: HttpRequest, stream: str, sequence: int) -> HttpResponse:
     if found is None:
         raise Http404(f"no event {sequence} of {stream}")
     stream_id, shown = found
-    transfers = queries.transfers_of(stream_id, sequence)
-    documents = queries.documents_of(stream_id, sequence)
+    transfers = event_queries.transfers_of(stream_id, sequence)
+    documents = event_queries.documents_of(stream_id, sequence)
     asked = json.loads(documents["cause"]) if documents else {}
     context = {
         "event": shown,

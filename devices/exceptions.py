@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import date, datetime, timedelta
+from fractions import Fraction
+from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from accounting import reconciliation
 from accounting.book_queries import first_of, last_of
-from accounting.queries import began_on, documented_between, streams
+from accounting.day_queries import began_on
+from accounting.event_queries import documented_between
+from accounting.queries import streams, the_property
 from accounting.rules.events import CONTACT
 from accounting.slips import queries as slips
 from devices.models import SignificantEvent
+from tables.odds.theory import deviations
+from tables.odds.thresholds import thresholds_in
 from tables.queries import exceptions as rounds
+from tables.queries import statistics
+from tables.queries.exceptions import contact_turns
+from tables.queries.worth import percent
 
 HELD: Final = "round held"
 LATE: Final = "round booked late"
@@ -23,17 +32,33 @@ UNCHECKED: Final = "slip not all checked"
 VOID_SLIP: Final = "slip void"
 BY_HAND: Final = "meter read by hand"
 VARIANCE: Final = "meter off its movements"
+OFF_THEORY: Final = "hold off its theory"
+SILENT: Final = "device silent or back"
 OF_ACTS: Final = {
     "round.release": "round released", "round.correct": "round corrected", "round.void": "round voided",
     "lock.void": "lock voided",
-    "hit.reject": "hit rejected", CONTACT: "device silent or back",
+    "hit.reject": "hit rejected", CONTACT: SILENT,
 }  # fmt: skip
-KINDS: Final = (HELD, *OF_ACTS.values(), LATE, OVERRIDE, UNCHECKED, VOID_SLIP, BY_HAND, VARIANCE, SIGNIFICANT)
+KINDS: Final = (
+    HELD,
+    *OF_ACTS.values(),
+    LATE,
+    OVERRIDE,
+    UNCHECKED,
+    VOID_SLIP,
+    BY_HAND,
+    VARIANCE,
+    OFF_THEORY,
+    SIGNIFICANT,
+)
 AT_ONCE: Final = 1_000
 
 
 class Exceptional(NamedTuple):
-    """Something that went otherwise: when, what kind, what it is about, who did it, and what is said of it."""
+    """Something that went otherwise: when, what kind, what it is about, who did it, and what is said of it.
+
+    `minutes` are those of lost contact, whole ones begun, on the row on which it was lost.
+    """
 
     at: datetime
     kind: str
@@ -41,18 +66,21 @@ class Exceptional(NamedTuple):
     who: str | None
     detail: str
     cents: int | None
+    minutes: int | None = None
 
 
-def between(first: date, last: date, *, only: str | None = None) -> Iterator[Exceptional]:
-    """Everything from one gaming day to another, kind by kind, each in its order."""
+def between(
+    first: date, last: date, *, only: str | None = None, but: Collection[str] = (), at: datetime | None = None
+) -> Iterator[Exceptional]:
+    """Everything from one gaming day to another, kind by kind, each in its order; contact that is lost still, as of a moment."""
     begins, end = began_on(first), began_on(last + timedelta(days=1))
     for kind in KINDS:
-        if only is not None and kind != only:
+        if kind in but or (only is not None and kind != only):
             continue
-        yield from _of(kind, first, last, begins, end)
+        yield from _of(kind, first, last, begins, end, at or end)
 
 
-def _of(kind: str, first: date, last: date, begins: datetime, end: datetime) -> Iterator[Exceptional]:
+def _of(kind: str, first: date, last: date, begins: datetime, end: datetime, at: datetime) -> Iterator[Exceptional]:
     if kind == HELD:
         for name, reasons, at, waits in rounds.held_between(begins, end):
             yield Exceptional(at, kind, name, None, f"{', '.join(reasons)}{'; still waits' if waits else ''}", None)
@@ -63,6 +91,10 @@ def _of(kind: str, first: date, last: date, begins: datetime, end: datetime) -> 
         yield from _slips(kind, first, last)
     elif kind in (BY_HAND, VARIANCE):
         yield from _readings(kind, first, last)
+    elif kind == OFF_THEORY:
+        yield from _off_theory(first, last, end)
+    elif kind == SILENT:
+        yield from _silent(begins, end, at)
     elif kind == SIGNIFICANT:
         yield from _significant(begins, end)
     else:
@@ -79,10 +111,43 @@ def _acts(kind: str, first: date, last: date) -> Iterator[Exceptional]:
 
 
 def _said(asked: dict[str, Any], result: bytes) -> str:
-    changes = json.loads(result).get("changes", ())
-    heard = [("heard of again" if change["heard"] else "silent") for change in changes if "heard" in change]
     agreed = f"agreed {', '.join(asked['approved_by'])}" if asked.get("approved_by") else ""
-    return "; ".join(filter(None, [*heard, asked.get("reason") or "", agreed]))
+    return "; ".join(filter(None, [asked.get("reason") or "", agreed]))
+
+
+def _silent(begins: datetime, end: datetime, now: datetime) -> Iterator[Exceptional]:
+    """Every turn of contact, table by table: lost from the last sign of life to the next one, or to now."""
+    for table, turns in contact_turns(until=max(end, now)).items():
+        for turn, following in zip_longest(turns, turns[1:]):
+            if not begins <= turn.at < end:
+                continue
+            if turn.heard:
+                yield Exceptional(turn.at, SILENT, table, None, "heard of again", None)
+                continue
+            lost = (following.last if following else now) - turn.last
+            minutes = -(-max(lost, timedelta()) // timedelta(minutes=1))
+            said = f"silent for {minutes:,} min{'' if following else ', and still is'}"
+            yield Exceptional(turn.at, SILENT, table, None, said, None, minutes)
+
+
+def _off_theory(first: date, last: date, end: datetime) -> Iterator[Exceptional]:
+    thresholds = thresholds_in(the_property().jurisdiction)
+    for hold in statistics.by_table(statistics.over(first, last)):
+        win, variance = hold.theory
+        if not thresholds.are_passed(hold.wagers, hold.handle_cents, hold.hold_cents, hold.theory) or win is None:
+            continue
+        off = deviations(hold.hold_cents - win, variance) if variance else None
+        told = [
+            f"held {percent(Fraction(hold.hold_cents, hold.handle_cents))} of {hold.wagers:,} wagers",
+            f"theory {percent(Fraction(win, hold.handle_cents))}",
+        ]
+        told += [f"{_signed(off)} standard deviations"] if off is not None else []
+        yield Exceptional(end, OFF_THEORY, hold.table, None, ", ".join(told), hold.hold_cents - round(win))
+
+
+def _signed(off: Fraction) -> str:
+    hundredths = abs(round(off * 100))
+    return f"{'−' if off < 0 else '+'}{hundredths // 100}.{hundredths % 100:02d}"
 
 
 def _slips(kind: str, first: date, last: date) -> Iterator[Exceptional]:

@@ -21,14 +21,10 @@ from accounting.reporting.shape import (
     Row,
 )
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
-from accounting.slips.queries import numbers_of
 from devices import exceptions
 from devices.closing import sheet
-from jackpot.hits_on_record import hits_between
 from jackpot.queries import link_keys
 from jackpot.rules.meter import MILLION
-from tables.queries.payouts import place_of_level
-from tables.queries.statistics import progressive_stakes
 
 OFFICE: Final = frozenset({ACCOUNTING, CONTROLLER, AUDITOR, MANAGER})
 
@@ -40,26 +36,15 @@ def _links() -> list[str]:
 # ── the daily meter reading and reconciliation ──────────────────────────────────────────────────────────────────
 def _sheet(asked: Asked) -> Iterator[Row]:
     only = asked.get("link")
-    wagered: dict[tuple[int, int, int], tuple[int, int]] = {}
-    for line in sheet.lines(asked.first, at=asked.at):
-        if only is not None and line.link != only:
-            continue
+    lines = [line for line in sheet.lines(asked.first, at=asked.at) if only is None or line.link == only]
+    for line, played in zip(lines, sheet.played(lines), strict=True):
         reading = line.reading
-        stretch = line.stream_id, line.prior.sequence if line.prior else -1, line.through
-        if stretch not in wagered:
-            wagered[stretch] = progressive_stakes(*stretch)
-        hits = [
-            hit
-            for hit in hits_between(stretch[0], stretch[1] + 1, stretch[2])
-            if f"{line.link}/{hit.level.code}" == line.level
-        ]
-        slips = numbers_of([place for hit in hits if (place := place_of_level(stretch[0], hit.sequence, hit.seat))])
         expected = reading.expected_cents if reading else line.expected_cents
         variance = reading.variance_cents if reading else None
         said = [note.text for note in reading.explanations] if reading else []
         yield (
-            line.level, Fraction(line.rate_ppm, MILLION), Fraction(line.reserve_ppm, MILLION), *wagered[stretch], len(hits),
-            ", ".join(sorted(slips.values())) or None, line.opening_cents, *line.columns, expected,
+            line.level, Fraction(line.rate_ppm, MILLION), Fraction(line.reserve_ppm, MILLION), played.wagers,
+            played.wagered_cents, len(played.hits), ", ".join(played.slips) or None, line.opening_cents, *line.columns, expected,
             reading.display_cents if reading else None, variance,
             Fraction(variance, expected) if variance is not None and expected else None,
             line.reserve_cents, line.overflow_cents, f"{reading.by}, {reading.method}" if reading else None,
@@ -119,12 +104,13 @@ PROGRESSIVE: Final = Report(
 
 # ── exceptions ──────────────────────────────────────────────────────────────────────────────────────────────────
 def _exceptions(asked: Asked) -> Iterator[Row]:
-    for each in exceptions.between(asked.first, asked.last, only=asked.get("kind")):
-        yield each.kind, each.at, each.about, each.who, each.detail or None, each.cents
+    for each in exceptions.between(asked.first, asked.last, only=asked.get("kind"), at=asked.at):
+        yield each.kind, each.at, each.about, each.who, each.detail or None, each.cents, each.minutes
 
 
 def _by_kind(asked: Asked) -> list[str]:
-    counts = Counter(each.kind for each in exceptions.between(asked.first, asked.last, only=asked.get("kind")))
+    found = exceptions.between(asked.first, asked.last, only=asked.get("kind"), at=asked.at)
+    counts = Counter(each.kind for each in found)
     return (
         ["By kind: " + ", ".join(f"{kind} {counts[kind]}" for kind in exceptions.KINDS if counts[kind]) + "."]
         if counts
@@ -135,7 +121,7 @@ def _by_kind(asked: Asked) -> list[str]:
 EXCEPTIONS: Final = Report(
     code="exceptions",
     title="Exceptions",
-    purpose="What went otherwise than it should: held, voided and late rounds, overrides, silent devices, meters that were off",
+    purpose="What went otherwise than it should: rounds held, void, late; overrides; lost contact; meters and holds off",
     group=CONTROL,
     roles=OFFICE,
     parameters=(Parameter(name="kind", title="Kind", options=lambda: exceptions.KINDS),),
@@ -146,6 +132,7 @@ EXCEPTIONS: Final = Report(
         Column(name="who", title="Who"),
         Column(name="detail", title="Detail"),
         Column(name="amount", title="Amount", kind=MONEY),
+        Column(name="minutes", title="Minutes lost", kind=WHOLE, sums=True),
     ),
     rows=_exceptions,
     remarks=_by_kind,

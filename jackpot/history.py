@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from accounting.queries import documented
+from accounting.event_queries import documented
 from accounting.rules.dated import ALWAYS
 from accounting.rules.events import TERMS
 from accounting.rules.moments import at_nanoseconds, instant_nanoseconds

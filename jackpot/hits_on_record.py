@@ -5,7 +5,7 @@ from datetime import datetime
 import msgspec
 from django.db import connection
 
-from accounting.queries import documented
+from accounting.event_queries import documented
 from accounting.statements import execute
 from jackpot.models import Hit, HitStep
 from jackpot.rules.hits import OVER, HitState, hit_name, hit_number

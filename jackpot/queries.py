@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 from django.db import connection
 
-from accounting.queries import balance_series, documented, last_act
+from accounting.event_queries import documented, last_act
+from accounting.queries import balance_series
 from accounting.rules.accounts import of_level
 from accounting.rules.events import OPENED
 from jackpot.models import Hit, Level, LevelTerms, Link, Meter, ProgressiveEdition

@@ -13,7 +13,8 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from accounting import addresses  # noqa: F401  # registers `anything`
-from accounting.queries import decided_on, the_property
+from accounting.event_queries import decided_on
+from accounting.queries import the_property
 from accounting.rules import parameters
 from accounting.rules.roles import FORESIGHT
 from accounting.shell.navigation import may_use

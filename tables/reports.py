@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Final
 
-from accounting.queries import gaming_day, trial_balance
+from accounting.day_queries import gaming_day
+from accounting.queries import trial_balance
 from accounting.reporting.shape import (
     DAY,
     DECIMAL,
@@ -26,6 +27,7 @@ from tables.queries import statistics
 from tables.queries.projection import table_codes
 from tables.queries.statistics import Wagered
 from tables.queries.unclaimed import owed, waiting
+from tables.rules.wagers import called
 
 KEEPERS: Final = frozenset({ACCOUNTING, CONTROLLER, AUDITOR})
 
@@ -65,7 +67,7 @@ STATISTICS: Final = Report(
     columns=(
         Column(name="table", title="Table"),
         Column(name="game", title="Game", only_in_files=True),
-        Column(name="wager", title="Wager"),
+        Column(name="wager", title="Wager", words=called),
         Column(name="edition", title="Paytable, link"),
         Column(name="wagers", title="Wagers", kind=WHOLE, sums=True),
         Column(name="handle", title="Handle", kind=MONEY, sums=True),

@@ -14,12 +14,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from accounting.addresses import day_named
+from accounting.day_queries import house_days
 from accounting.elsewhere import reads_elsewhere
 from accounting.office import registry
 from accounting.people.queries import FilterShown, filters_of
 from accounting.people.services import filters as keeping
 from accounting.people.services.acting import PersonRefused
-from accounting.queries import house_days, the_property, trial_balance
+from accounting.queries import the_property, trial_balance
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter, Parameters
 from accounting.rules.roles import ROLES, in_order

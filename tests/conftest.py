@@ -27,7 +27,11 @@ ROOT = Path(__file__).resolve().parents[1]
 settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("any machine")
 
-pytest_plugins = ["tests.services.fixtures", "tests.services.played"]  # floors to play on, and one that was played on
+pytest_plugins = [
+    "tests.services.fixtures",
+    "tests.services.played",
+    "tests.pages.reported",
+]  # floors, and houses that were lived in
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -162,6 +166,7 @@ def service_environment(role: str = "command", *, demo: bool = True) -> dict[str
         **os.environ,
         "DATABASE_URL": f"postgresql://{where}/{database['NAME']}",
         "JACKPOT_DEMO": "1" if demo else "",
+        "JACKPOT_PATRON_KEY": "A" * 43,
         "JACKPOT_ROLE": role,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 from psycopg import sql
@@ -46,6 +47,14 @@ class Held:
     has_passed: bool
     guards: tuple[str, ...]
     unguarded: tuple[str, ...]
+
+    @property
+    def unguarded_called(self) -> tuple[str, ...]:
+        """What people call what those tables hold."""
+        named = {
+            model._meta.db_table: str(model._meta.verbose_name) for model in apps.get_models(include_auto_created=True)
+        }
+        return tuple(named.get(table, table.replace("_", " ")) for table in self.unguarded)
 
     @property
     def what(self) -> str:

@@ -1,7 +1,7 @@
 """What accounting remembers: the property and its gaming days, the ledger, and who did what."""
 
 from accounting.models.audit import AuditHead, AuditRecord
-from accounting.models.day import ClosedDay, ClosedHead, Reading, ReadingNote, Verified
+from accounting.models.day import ClosedDay, ClosedHead, Reading, ReadingNote, ReadingPhoto, Verified
 from accounting.models.ledger import Account, Document, Event, Stream, Total, Transfer
 from accounting.models.numbers import HouseNumber
 from accounting.models.property import GamingDay, Property
@@ -19,6 +19,7 @@ __all__ = [
     "Property",
     "Reading",
     "ReadingNote",
+    "ReadingPhoto",
     "Stream",
     "Total",
     "Transfer",

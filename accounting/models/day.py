@@ -66,6 +66,25 @@ class Verified(models.Model):
         ]
 
 
+class ReadingPhoto(models.Model):
+    """What a person who read meters handed in with the readings: a photograph of the signs, say. Never changed."""
+
+    id = models.BigAutoField(primary_key=True)
+    name = models.CharField(max_length=200)
+    content = models.BinaryField()
+    digest = models.BinaryField(max_length=SHA256)
+    at = models.DateTimeField()
+    by = models.CharField(max_length=150)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(name="a_photo_has_a_name", condition=~Q(name="")),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Reading(models.Model):
     """What a level's meter was read to show, after which event of its stream; a later one of the same day counts instead.
 
@@ -92,6 +111,7 @@ class Reading(models.Model):
     overflow_cents = models.BigIntegerField(null=True)
     expected_cents = models.BigIntegerField()
     note = models.CharField(max_length=500, blank=True)
+    photo = models.ForeignKey(ReadingPhoto, on_delete=models.PROTECT, null=True, related_name="readings")
 
     class Meta:
         indexes = [models.Index(name="readings_of_a_level", fields=["level", "-day", "-id"])]
@@ -103,6 +123,7 @@ class Reading(models.Model):
                 condition=Q(method="hand", reserve_cents=None, overflow_cents=None)
                 | Q(method="machine", reserve_cents__isnull=False, overflow_cents__isnull=False),
             ),
+            models.CheckConstraint(name="only_a_person_takes_photos", condition=Q(photo=None) | Q(method="hand")),
             models.CheckConstraint(
                 name="a_reading_is_recorded_after_it_was_taken", condition=Q(recorded_at__gte=F("read_at"))
             ),

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import Final
 
+from accounting.day_queries import began_on
 from accounting.office import queries, registry
 from accounting.office.rules.approval import STATES
-from accounting.queries import began_on
 from accounting.reporting.shape import CONTROL, MOMENT, MONEY, Asked, Column, Page, Parameter, Report, Row
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
 

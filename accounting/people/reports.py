@@ -5,8 +5,8 @@ from datetime import timedelta
 from heapq import merge
 from typing import Final
 
+from accounting.day_queries import began_on
 from accounting.people import queries
-from accounting.queries import began_on
 from accounting.reporting.shape import CONTROL, MOMENT, Asked, Column, Parameter, Report, Row
 from accounting.rules.roles import AUDITOR, CONTROLLER
 

@@ -28,6 +28,19 @@ def write(made: Made, form: str, file: IO[bytes]) -> None:
         file.writelines(part.encode() for part in (csv if form == CSV else json).parts(made))
 
 
+def files(made: Made, form: str) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """The files of a report in a form, each with its name: one, or of pages as many parts as they are long."""
+    if form == PDF:
+        for number, count, content in pdf.documents(made):
+            part = f"-{number}-of-{count}" if count > 1 else ""
+            yield f"{made.file_name}{part}.{form}", iter([content])
+        return
+    file = TemporaryFile()  # noqa: SIM115  # closed when the last of it was kept
+    write(made, form, file)
+    file.seek(0)
+    yield file_name(made, form), pieces(file)
+
+
 def response(request: HttpRequest, made: Made, form: str) -> HttpResponseBase:
     """The report in a form. CSV and JSON are written while they are sent, the others before."""
     if form == CSV:

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from accounting import elsewhere, queries
+from accounting import day_queries, elsewhere, queries
 from accounting.reporting.footing import Totals
 from accounting.reporting.shape import AS_IT_STANDS, DAYS, ONE_DAY, Asked, Report, Row
 from accounting.rules import parameters
@@ -30,7 +30,7 @@ def asked(
 ) -> Asked:
     """What a request asks of a report; `also` are parameters that are somebody else's. BadParameter names the one at fault."""
     given = parameters.read(query, (*names(report), *also))
-    today = queries.gaming_day(at)[0]
+    today = day_queries.gaming_day(at)[0]
     first = last = today
     if report.period == DAYS:
         last = given.day("to") or today

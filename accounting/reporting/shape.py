@@ -47,7 +47,8 @@ class Page(NamedTuple):
 class Column:
     """One column. What `sums` has a total; a `ratio` of two others has the ratio of their totals.
 
-    What is `only_in_files` a page leaves out: it has no room for everything.
+    What is `only_in_files` a page leaves out: it has no room for everything. `words` are what people call a code, on screen
+    and on paper; files that are read by programs have the code.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Column:
     ratio: tuple[str, str] | None = None
     page: Page | None = None
     only_in_files: bool = False
+    words: Callable[[str], str] | None = None
 
     @property
     def is_figure(self) -> bool:

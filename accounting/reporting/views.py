@@ -17,10 +17,10 @@ from django.utils import timezone
 from accounting import addresses  # noqa: F401  # registers `anything`
 from accounting.elsewhere import reads_elsewhere
 from accounting.reporting import making, registry
-from accounting.reporting.forms import FILES
+from accounting.reporting.forms import FILES, pdf
 from accounting.reporting.making import Made
 from accounting.reporting.shape import AS_IT_STANDS, DAY, DAYS, MOMENT, MONEY, ONE_DAY, Column, Report, Row
-from accounting.reporting.written import said
+from accounting.reporting.written import shown
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter
 from accounting.shell.navigation import may_use
@@ -84,7 +84,7 @@ def report(request: HttpRequest, report: str) -> HttpResponse:
     context |= _shown(made, roles_of(request))
     context |= {
         "made": made,
-        "asks": asked.last - asked.first >= LONG,
+        "asks": asked.last - asked.first >= LONG or made.totals.count > pdf.MOST_ROWS,
         "typed": {name: str(day) for name, day in days.items()} | dict(asked.given),
         "files": [
             (form, f"{reverse('api-report', args=[wanted.code])}?{file}{'&' if file else ''}form={form}")
@@ -118,7 +118,7 @@ def _shown(made: Made, roles: frozenset[str]) -> dict[str, Any]:
 
 
 def _cell(column: Column, value: Any, zone: ZoneInfo, roles: frozenset[str]) -> Cell:
-    text = said(column.kind, value, zone)
+    text = shown(column, value, zone)
     classes = ""
     if column.is_figure:
         classes = "n" if value or column.kind != MONEY else "n zero"

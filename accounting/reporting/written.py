@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from accounting.reporting.shape import DECIMAL, MOMENT, MONEY, PERCENT, WHOLE
+from accounting.reporting.shape import DECIMAL, MOMENT, MONEY, PERCENT, WHOLE, Column
 
 MINUS = "\N{MINUS SIGN}"
 PLACES = 2
@@ -57,6 +57,11 @@ def said(kind: str, value: Any, zone: ZoneInfo) -> str:
     if kind == MOMENT and isinstance(value, datetime):
         return moment(value, zone)
     return value.isoformat() if isinstance(value, date) else str(value)
+
+
+def shown(column: Column, value: Any, zone: ZoneInfo) -> str:
+    """A value of a column as people read it: a code in its words."""
+    return column.words(value) if column.words is not None and value is not None else said(column.kind, value, zone)
 
 
 def moment(at: datetime, zone: ZoneInfo) -> str:

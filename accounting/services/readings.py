@@ -2,16 +2,29 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime
+from hashlib import sha256
 from typing import NamedTuple
 
 from django.db import transaction
 
-from accounting.models import Reading, ReadingNote
+from accounting.models import Reading, ReadingNote, ReadingPhoto
 from accounting.rules.acts import ActRefused
 from accounting.services import audit
 
 LONGEST = 500
 """Characters of a note or an explanation."""
+
+
+LONGEST_NAME = 200
+LARGEST_PHOTO = 5 * 1024 * 1024
+"""Bytes; a constraint of the database has the same."""
+
+
+class Photo(NamedTuple):
+    """A file that was handed in with readings: a photograph of the signs, say."""
+
+    name: str
+    content: bytes
 
 
 class Shown(NamedTuple):
@@ -52,22 +65,44 @@ def read_by_machine(
 
 @transaction.atomic
 def read_by_hand(
-    day: date, typed: Sequence[Typed], *, read_at: datetime, at: datetime, by: str, origin: str = ""
+    day: date,
+    typed: Sequence[Typed],
+    *,
+    read_at: datetime,
+    at: datetime,
+    by: str,
+    origin: str = "",
+    photo: Photo | None = None,
 ) -> list[Reading]:
-    """Put on record what a person read; of several readings of a level and day the last counts, all are kept."""
+    """Put on record what a person read; of several readings of a level and day the last counts, all are kept.
+
+    ActRefused for a photo without a name or content, or of more than `LARGEST_PHOTO` bytes.
+    """
+    kept = None if photo is None else _handed_in(photo, at=at, by=by)
     made = Reading.objects.bulk_create(
         Reading(
             day=day, level=each.level, stream_id=each.stream_id, sequence=each.sequence, method=Reading.Method.HAND,
             read_at=read_at, recorded_at=at, by=by, display_cents=each.display_cents,
-            expected_cents=each.expected_cents, note=each.note,
+            expected_cents=each.expected_cents, note=each.note, photo=kept,
         )
         for each in typed
     )  # fmt: skip
+    shown = [] if kept is None else [kept.digest.hex()]
     audit.record(
         at=at, actor=by, action="read meters", subject=day.isoformat(), origin=origin,
-        detail={str(reading.pk): [reading.level, reading.display_cents] for reading in made},
+        detail={str(reading.pk): [reading.level, reading.display_cents, *shown] for reading in made},
     )  # fmt: skip
     return made
+
+
+def _handed_in(photo: Photo, *, at: datetime, by: str) -> ReadingPhoto:
+    name = photo.name.strip()
+    if not 1 <= len(photo.content) <= LARGEST_PHOTO:
+        raise ActRefused("invalid_value", "/photo", f"photo: a file of 1 to {LARGEST_PHOTO:,} bytes is expected")
+    if not 1 <= len(name) <= LONGEST_NAME:
+        raise ActRefused("invalid_value", "/photo", f"photo: a name of {LONGEST_NAME} characters at most is expected")
+    digest = sha256(photo.content).digest()
+    return ReadingPhoto.objects.create(name=name, content=photo.content, digest=digest, at=at, by=by)
 
 
 @transaction.atomic

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from accounting.rules.parameters import Parameters
-from accounting.slips.models import Particulars, Slip, SlipCounter, SlipPayment, SlipPrint, TaxForm
+from accounting.slips.models import Particulars, Slip, SlipCounter, SlipPayment, SlipPrint, SlipVoid, TaxForm
 from accounting.slips.rules.amounts import in_words
 from accounting.slips.rules.register import ISSUED, PAID, STATES, VOID, gaps, slip_name, slip_number, state
 
@@ -22,6 +22,11 @@ def latest(slip: Slip) -> list[TaxForm]:
     """The forms of a slip that count."""
     found = list(TaxForm.objects.filter(slip=slip).order_by("-edition", "payee"))
     return [form for form in found if form.edition == found[0].edition]
+
+
+def withheld_on(slip: Slip) -> int:
+    """What is withheld on a slip by its forms that count, in whole cents."""
+    return sum(form.withheld_cents for form in latest(slip))
 
 
 def particulars_of(subject: str) -> list[Particulars]:
@@ -272,6 +277,12 @@ def forms_between(first: date, last: date) -> Iterator[FormPaid]:
             )  # fmt: skip
 
 
+def withheld_when_paid() -> int:
+    """What was withheld on all slips that were paid and stand, in whole cents."""
+    forms = _standing(TaxForm.objects.filter(slip__void__isnull=True, slip__payment__isnull=False))
+    return int(forms.aggregate(cents=Sum("withheld_cents"))["cents"] or 0)
+
+
 def _standing(forms: QuerySet[TaxForm]) -> QuerySet[TaxForm]:
     """Of these forms those that count: a slip's latest edition."""
     return forms.exclude(Exists(TaxForm.objects.filter(slip=OuterRef("slip"), edition__gt=OuterRef("edition"))))
@@ -297,6 +308,11 @@ def payments() -> Iterator[tuple[Slip, SlipPayment]]:
     """Every slip that was paid, with its payment."""
     for payment in SlipPayment.objects.select_related("slip").order_by("slip").iterator():
         yield payment.slip, payment
+
+
+def is_void(slip: Slip) -> bool:
+    """Whether a slip is void."""
+    return SlipVoid.objects.filter(slip=slip).exists()
 
 
 def columns(slip: Slip) -> tuple[object, ...]:

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from accounting.day_queries import gaming_day
+from accounting.queries import trial_balance
 from accounting.reporting.shape import (
     DAY,
     HAND_PAYS,
@@ -120,8 +122,21 @@ def _counted(asked: Asked) -> list[str]:
     unknown = sum(not form.known for form in forms)
     return [
         f"Forms W-2G: {len(forms)}{by_kind}. Wins that several share (Form 5754): {shared}."
-        f" Forms whose winner was not taken down yet: {unknown}."
+        f" Forms whose winner was not taken down yet: {unknown}.",
+        _against_the_ledger(asked),
     ]
+
+
+def _against_the_ledger(asked: Asked) -> str:
+    """What was withheld on all slips so far beside what the ledger owes the revenue service."""
+    balances = {each.code: -each.after_cents for each in trial_balance(gaming_day(asked.at)[0])}
+    ledger, slips = balances.get("withholding_payable", 0), queries.withheld_when_paid()
+    words = (
+        "agrees with all slips that were paid"
+        if ledger == slips
+        else f"DIFFERS from the slips that were paid by {ledger - slips} cents"
+    )
+    return f"Ledger, withholding payable: ${ledger // 100:,}.{ledger % 100:02d}, {words}."
 
 
 TAX: Final = Report(

@@ -22,6 +22,9 @@ ACTIONS = {
 }
 """What the trail says of a row when it is written, and what the row is."""
 
+LET_GO = "let go of who won"
+"""What the trail says when sealed particulars are emptied after their term: of each row its digest now, and as it was."""
+
 LARGE = ("facts", "content")
 """Columns whose SHA-256 is a column of its own."""
 
@@ -59,6 +62,14 @@ def digests(action: str) -> Iterator[tuple[str, str]]:
     for subject, detail in found.values_list("subject", "detail").iterator():
         for digest in detail.get("digests", ()):
             yield subject, digest
+
+
+def let_go() -> Iterator[tuple[str, str, datetime]]:
+    """The rows that were emptied after their term: the digest of each now, its digest as it was, and when that was."""
+    found = AuditRecord.objects.filter(action=LET_GO).order_by("id")
+    for detail, at in found.values_list("detail", "recorded_at").iterator():
+        for now, was in detail["digests"].items():
+            yield now, was, at
 
 
 def rows(action: str) -> Iterator[Model]:

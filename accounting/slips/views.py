@@ -20,9 +20,10 @@ from accounting.rules.parameters import BadParameter, Parameters
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import words
 from accounting.slips import queries
+from accounting.slips.documents.tax_forms import DOCUMENTS, W2G
 from accounting.slips.payables import PAYABLES
 from accounting.slips.rules.register import PRINTS, STATES, slip_name
-from accounting.slips.rules.winners import FIELDS, LOOKS, TAKES_DOWN, masked, written
+from accounting.slips.rules.winners import FIELDS, LOOKS, MOST_PAYEES, TAKES_DOWN, masked, written
 from accounting.slips.services import printing, winners
 
 SHOWN = 50
@@ -225,8 +226,39 @@ def look(request: HttpRequest, subject: str) -> HttpResponse:
         one |= {"written": written(one["taxpayer_number"]), "masked": masked(one["taxpayer_number"])}
         one["form"] = forms.get(one["payee"])
     shown = queries.slip_shown(of_slip) if of_slip else None
-    context = {"subject": subject, "found": found, "slip": shown, "payout": shown["facts"]["payout"] if shown else None}
+    context = {
+        "subject": subject,
+        "found": found,
+        "slip": shown,
+        "payout": shown["facts"]["payout"] if shown else None,
+        "reason": request.POST.get("reason", ""),
+        "is_shared": len(forms) > 1,
+    }
     return _kept_nowhere(render(request, "slips/forms.html", context))
+
+
+@require_POST
+@page("slips")
+def tax_form(request: HttpRequest, subject: str) -> HttpResponse:
+    """A tax form of a payout as PDF, in clear; each print is a look, and on record as one."""
+    if LOOKS.isdisjoint(roles_of(request)):
+        raise PermissionDenied("Tax forms are printed by those who file them.")
+    given = parameters.read(
+        [(name, values) for name, values in request.POST.lists() if name != "csrfmiddlewaretoken"],
+        ("form", "payee", "reason"),
+    )
+    kind, person = given.choice("form", tuple(DOCUMENTS)), person_of(request)
+    try:
+        name, content = winners.print_form(
+            subject, kind or W2G, given.whole("payee", least=1, most=MOST_PAYEES) or 1, by=person.name, at=timezone.now(),
+            reason=given.given.get("reason", ""), origin=person.origin,
+        )  # fmt: skip
+    except ActRefused as refused:
+        messages.error(request, str(refused))
+        return redirect("winner", subject)
+    shown = HttpResponse(content, content_type="application/pdf")
+    shown.headers["Content-Disposition"] = f'inline; filename="{name}"'
+    return _kept_nowhere(shown)
 
 
 def _kept_nowhere(response: HttpResponse) -> HttpResponse:
@@ -238,6 +270,7 @@ def _kept_nowhere(response: HttpResponse) -> HttpResponse:
 urlpatterns = [
     path("slips/", register, name="slips"),
     path("slips/winners/<anything:subject>/look", look, name="winner-look"),
+    path("slips/winners/<anything:subject>/form", tax_form, name="tax-form"),
     path("slips/winners/<anything:subject>/", winner, name="winner"),
     path("slips/<str:name>/", slip, name="slip"),
     path("slips/<str:name>/print", print_slip, name="slip-again"),

@@ -13,11 +13,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounting.day_queries import house_days
 from accounting.office.api.requests import StrictJson, refusals, somebody
 from accounting.office.refusals import NotYours
 from accounting.office.rules import asking
 from accounting.office.rules.person import Person
-from accounting.queries import house_days
 from accounting.rules import parameters
 from accounting.rules.acts import ActRefused
 from accounting.rules.heads import Signed, to_file

@@ -13,7 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounting.queries import events_page, stream_exists
+from accounting.event_queries import events_page
+from accounting.queries import stream_exists
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter, Parameters
 from devices import posting, queries

@@ -8,7 +8,7 @@ one side alone is found from that side.
 import json
 from typing import Any
 
-from accounting.queries import documents_at
+from accounting.event_queries import documents_at
 from accounting.rules.moments import nanoseconds
 from devices.audit.findings import Difference, same
 from jackpot.rules import between

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from accounting.queries import booked_between, closing_events, days_closed, event_at, stream_ids, stream_row
+from accounting.day_queries import days_closed
+from accounting.event_queries import booked_between, closing_events, event_at
+from accounting.queries import stream_ids, stream_row
 from accounting.rules.heads import FIRST_PREVIOUS, Head, Signed, Statement, Unreadable, read
 from accounting.services.closed_days import OnRecord, on_record
 from accounting.services.signing import is_signed

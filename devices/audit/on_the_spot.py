@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
 
-from accounting.queries import event_shown, stream_ids, stream_row, transfers_of
+from accounting.event_queries import event_shown, transfers_of
+from accounting.queries import stream_ids, stream_row
 from accounting.rules.events import ROUND
 from accounting.services.closed_days import signed_over
 from devices.audit.findings import Difference, readable, same

@@ -9,7 +9,8 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from accounting.queries import accounts_shown, documented, house_numbers, house_numbers_told, property_shown
+from accounting.event_queries import documented
+from accounting.queries import accounts_shown, house_numbers, house_numbers_told, property_shown
 from accounting.rules.accounts import LEVEL_ACCOUNTS, PROPERTY_ACCOUNTS, inventory, of_level
 from accounting.rules.dated import ALWAYS, Dated
 from accounting.rules.events import OPENED

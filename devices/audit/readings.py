@@ -5,6 +5,7 @@ which is chained. What the movements come to is added up anew.
 """
 
 from collections import defaultdict
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -49,7 +50,9 @@ def compare_readings() -> None:
                 same(where, "what the meter showed (display, reserve, overflow)", found, read)
         else:
             kept = typed.pop(reading.pk, None)
-            same(where, "what was typed", kept, [reading.level, reading.display_cents, reading.by, reading.recorded_at])
+            shown = [] if reading.photo is None else [sha256(reading.photo.content).hexdigest()]
+            stands = [reading.level, reading.display_cents, *shown, reading.by, reading.recorded_at]
+            same(where, "what was typed", kept, stands)
         notes = [(note.what, note.by, note.at, note.text) for note in reading.notes.order_by("id")]
         same(where, "what was said to it", said.pop(reading.pk, []), notes)
     for number in sorted({*typed, *said}):

@@ -13,7 +13,9 @@ from typing import Any
 
 import msgspec
 
-from accounting.queries import closed_before, event_digests, next_event, stream_ids
+from accounting.day_queries import closed_before
+from accounting.event_queries import event_digests, next_event
+from accounting.queries import stream_ids
 from accounting.rules.accounts import Movement
 from accounting.rules.acts import ActRefused
 from accounting.rules.chain import GENESIS, event_hash

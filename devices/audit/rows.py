@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import prefetch_related_objects
 
-from accounting.queries import transfers_between
+from accounting.event_queries import transfers_between
 from accounting.statements import Row, execute
 from jackpot.hits_on_record import hits_between
 from tables.queries.record import payouts_between

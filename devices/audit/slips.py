@@ -5,13 +5,18 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-from accounting.queries import event_shown
+from accounting.event_queries import booked_as, event_shown
 from accounting.rules.chain import canonical
+from accounting.rules.retention import kinds
 from accounting.slips import queries, trail
 from accounting.slips.rules.register import slip_name
 from accounting.slips.services.slips import Payable, facts_of
 from devices.audit.findings import same
+from jackpot.rules.hits import paid_from
+from tables.rules.withholding import OF_WITHHOLDING
 from tables.services import slips
+
+TAKEN_DOWN = "take down particulars"
 
 
 def verify_slips() -> int:
@@ -35,9 +40,28 @@ def verify_slips() -> int:
         event = event_shown(slip.stream_id, payment.event)
         kind = "hit.pay" if slip.kind == "hit" else "payout.pay"
         same(where, "event that paid it", (kind, slip.subject), (event["kind"], event["subject"]))
+    _withheld()
     for action in trail.ACTIONS:
         _as_on_trail(action)
     return count
+
+
+def _withheld() -> None:
+    """What was withheld on every slip that was paid and stands was booked by the event after its payment, and nothing else."""
+    due = {
+        (slip.stream_id, payment.event + 1): (
+            slip_name(slip.number), OF_WITHHOLDING[slip.kind], slip.subject, paid_from(slip.method, slip.table),
+            "withholding_payable", cents,
+        )
+        for slip, payment in queries.payments()
+        if not queries.is_void(slip) and (cents := queries.withheld_on(slip))
+    }  # fmt: skip
+    for stream_id, sequence, *booked in booked_as(sorted(OF_WITHHOLDING.values())):
+        number, *expected = due.pop((stream_id, sequence), ("", None))
+        where = f"slip {number} ({booked[1]})" if number else f"tax of {booked[1]}"
+        same(where, "tax that was booked", expected, booked)
+    for number, *expected in due.values():
+        same(f"slip {number} ({expected[1]})", "tax that was booked", expected, None)
 
 
 def _columns(payout: Mapping[str, Any], issued: Mapping[str, Any], expected: Payable) -> tuple[object, ...]:
@@ -55,8 +79,14 @@ def _as_on_trail(action: str) -> None:
     for subject, digest in trail.digests(action):
         known[digest] += 1
         subjects[digest] = subject
+    emptied = {now: (was, at) for now, was, at in trail.let_go()} if action == TAKEN_DOWN else {}
     for row in trail.rows(action):
         digest = trail.digest_of(row)
+        if digest in emptied:
+            taken_down: Any = row
+            digest, at = emptied[digest]
+            over = kinds()["winners"].has_passed(taken_down.at.date(), at.date())
+            same(f"{action} {row}", "its term over when it was let go of", True, over)
         same(f"{action} {row}", "as the audit trail has it", True, known[digest] > 0)
         known[digest] -= 1
     gone = next((digest for digest, left in known.items() if left > 0), None)

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import msgspec
 
 from accounting import reconciliation
-from accounting.queries import recorded_of, stream_row, transfers_between
+from accounting.event_queries import recorded_of, transfers_between
+from accounting.queries import stream_row
 from accounting.reconciliation import PARTS
 from accounting.rules.accounts import of_level
 from accounting.services.ledger import account_ids

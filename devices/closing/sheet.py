@@ -1,23 +1,29 @@
 """The daily meter reading and reconciliation, level by level (REQUIREMENTS §8.1, R85-R89, R94, R102)."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Any, Final
 
 from accounting import reconciliation
-from accounting.queries import recorded_from, stream_ids
+from accounting.event_queries import recorded_from
+from accounting.queries import stream_ids
 from accounting.reconciliation import Moved, Taken, net
 from accounting.rules.acts import ActRefused, escaped
 from accounting.services import closed_days, readings
 from accounting.services.closed_days import streams_now
-from accounting.services.readings import Shown, Typed
+from accounting.services.readings import Photo, Shown, Typed
+from accounting.slips.queries import numbers_of
 from accounting.statements import of_one_moment
 from devices.closing.checklist import span
+from jackpot.hits_on_record import hits_between
 from jackpot.queries import links_with_terms
+from jackpot.rules.hits import hit_name
 from jackpot.services import meters
+from tables.queries.payouts import place_of_level
+from tables.queries.statistics import progressive_stakes
 from tables.queries.worth import percent
 
 COLUMNS: Final = (
@@ -74,6 +80,41 @@ class Line:
         if not self.reading.expected_cents:
             return "n/a" if self.reading.variance_cents else "0.0000 %"
         return percent(Fraction(self.reading.variance_cents, self.reading.expected_cents))
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What was played for a level since its prior reading: progressive wagers that stand, whole cents, hits with their slips.
+
+    Wagers are None where there are too many events to count them on a page.
+    """
+
+    wagers: int | None
+    wagered_cents: int | None
+    hits: tuple[str, ...]
+    slips: tuple[str, ...]
+
+
+MOST_COUNTED: Final = 50_000
+"""Events of a stretch whose wagers a page counts; reports count any."""
+
+
+def played(found: Iterable[Line], *, most: int | None = None) -> Iterator[Played]:
+    """What was played for each line up to its reading, or as it stands, in their order."""
+    wagered: dict[tuple[int, int, int], tuple[int | None, int | None]] = {}
+    for line in found:
+        stretch = line.stream_id, line.prior.sequence if line.prior else -1, line.through
+        if stretch not in wagered:
+            too_long = most is not None and stretch[2] - stretch[1] > most
+            wagered[stretch] = (None, None) if too_long else progressive_stakes(*stretch)
+        hits = [
+            hit
+            for hit in hits_between(stretch[0], stretch[1] + 1, stretch[2])
+            if f"{line.link}/{hit.level.code}" == line.level
+        ]
+        places = [place for hit in hits if (place := place_of_level(stretch[0], hit.sequence, hit.seat))]
+        names = tuple(hit_name(line.link, hit.number) for hit in hits)
+        yield Played(*wagered[stretch], names, tuple(sorted(numbers_of(places).values())))
 
 
 def lines(day: date, *, at: datetime) -> list[Line]:
@@ -136,7 +177,15 @@ def read_by_machine(day: date, *, at: datetime, by: str) -> int:
 
 
 def read_by_hand(
-    day: date, typed: Mapping[str, int], *, read_at: datetime, at: datetime, by: str, note: str = "", origin: str = ""
+    day: date,
+    typed: Mapping[str, int],
+    *,
+    read_at: datetime,
+    at: datetime,
+    by: str,
+    note: str = "",
+    origin: str = "",
+    photo: Photo | None = None,
 ) -> int:
     """Put on record what a person read of some levels (LINK/LEVEL, whole cents) at a moment: how many.
 
@@ -155,7 +204,7 @@ def read_by_hand(
         raise ActRefused("invalid_value", "/note", f"a note of {readings.LONGEST} characters at most is expected")
     with of_one_moment():
         found = _compared(typed, read_at, note)
-    readings.read_by_hand(day, found, read_at=read_at, at=at, by=by, origin=origin)
+    readings.read_by_hand(day, found, read_at=read_at, at=at, by=by, origin=origin, photo=photo)
     return len(found)
 
 

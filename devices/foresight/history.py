@@ -8,7 +8,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from accounting.queries import documented, recorded_from, stream_row
+from accounting.event_queries import documented, recorded_from
+from accounting.queries import stream_row
 from devices.foresight.stretch import read_result
 from jackpot.hits_on_record import latest_hits_between
 from jackpot.queries import level_ids, link_key

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from accounting.queries import recorded_from, stream_row
+from accounting.event_queries import recorded_from
+from accounting.queries import stream_row
 from accounting.rules.acts import ActRefused, escaped
 from accounting.rules.paces import a_month
 from jackpot.queries import link_key, links_with_terms, meters_of

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from accounting.queries import Documented
+from accounting.event_queries import Documented
 from accounting.rules.events import LOCK, ROUND, TERMS
 from accounting.statements import execute
 from devices import collector

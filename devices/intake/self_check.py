@@ -8,7 +8,8 @@ chain, the meters against the result that left them, the terms that rows show ag
 
 from datetime import datetime
 
-from accounting.queries import stray_documents, stream_row
+from accounting.event_queries import stray_documents
+from accounting.queries import stream_row
 from accounting.rules.events import TERMS
 from devices.audit.findings import Difference, readable, same
 from devices.audit.projections import compare_shown, shown

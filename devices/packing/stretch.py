@@ -19,7 +19,9 @@ from zoneinfo import TZPATH
 import msgspec
 from django.db import transaction
 
-from accounting.queries import acts_about, closed_before, documented, stream_ids, stream_row, the_property
+from accounting.day_queries import closed_before
+from accounting.event_queries import acts_about, documented
+from accounting.queries import stream_ids, stream_row, the_property
 from accounting.rules.accounts import Movement
 from accounting.rules.chain import canonical
 from accounting.rules.edition import FIRST

@@ -17,7 +17,8 @@ from django.shortcuts import render
 from django.utils import timezone
 
 from accounting.book_queries import balances_by_day, first_of, last_of
-from accounting.queries import house_days, streams, the_property
+from accounting.day_queries import house_days
+from accounting.queries import streams, the_property
 from accounting.rules.gaming_day import began
 from accounting.rules.parameters import BadParameter, Parameters, read
 from accounting.shell.pages import page
@@ -27,7 +28,7 @@ from devices import exceptions
 from jackpot.drawing import Drawing, Line, draw
 from jackpot.pictures import Bands, Bars, Calendar, Measured, bands, bars, calendar, look_of, percent
 from jackpot.queries import levels_by_id, links_of_levels
-from tables.odds.theory import NOTHING, Theory, deviations, standard_deviation
+from tables.odds.theory import Theory, deviations, standard_deviation
 from tables.queries import statistics
 from tables.queries.payouts import won_by_day
 
@@ -220,18 +221,9 @@ def _holds(first: date, last: date) -> Holds:
     events = sum(max(last_of(last, one) - first_of(first, one) + 1, 0) for one, _, _ in streams())
     if events > MOST_EVENTS:
         return Holds([], None, events)
-    sums: dict[str, Hold] = {}
-    for wagered in statistics.over(first, last).wagers:
-        if wagered.wager != statistics.ENVY:
-            before = sums.get(wagered.table, Hold(wagered.table, 0, 0, NOTHING))
-            sums[wagered.table] = Hold(
-                wagered.table,
-                before.handle_cents + wagered.handle_cents,
-                before.hold_cents + wagered.hold_cents,
-                before.theory.plus(wagered.theory),
-            )
+    held = statistics.by_table(statistics.over(first, last))
     rows = sorted(
-        (hold for hold in sums.values() if hold.handle_cents),
+        (Hold(hold.table, hold.handle_cents, hold.hold_cents, hold.theory) for hold in held),
         key=lambda hold: (hold.off is None, -abs(hold.off or 0), hold.table),
     )
     drawn = [hold.measured() for hold in rows[:TABLES_DRAWN]]
@@ -257,7 +249,7 @@ class Exceptions:
 def _exceptions(first: date, last: date) -> Exceptions:
     counted: Counter[str] = Counter()
     latest: dict[str, exceptions.Exceptional] = {}
-    for one in exceptions.between(first, last):
+    for one in exceptions.between(first, last, but=(exceptions.OFF_THEORY,)):  # the picture above has them
         counted[one.kind] += 1
         if one.kind not in latest or latest[one.kind].at <= one.at:
             latest[one.kind] = one

@@ -8,23 +8,26 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_POST
 
 from accounting import reconciliation
 from accounting.addresses import day_named
+from accounting.day_queries import days_around, house_days
 from accounting.office import queries as office
 from accounting.office.callers import person_of
 from accounting.office.refusals import Conflict, NotYours
 from accounting.office.rules.dollars import cents_of
 from accounting.office.services import jobs, proposals
-from accounting.queries import days_around, house_days, the_property
+from accounting.queries import the_property
 from accounting.rules import parameters
 from accounting.rules.acts import ActRefused
 from accounting.rules.heads import to_file
 from accounting.rules.roles import ACCOUNTING, CONTROLLER
 from accounting.services import closed_days, readings
+from accounting.services.readings import LARGEST_PHOTO, Photo
 from accounting.services.signing import public_key
 from accounting.shell.pages import page
 from devices.closing import checklist, drift, sheet
@@ -83,6 +86,7 @@ def _day(request: HttpRequest, day: date, *, refusal: str = "", reason: str = US
     context = {
         "day": day,
         "look": found,
+        "items": [(item, [(thing, _page_of(item.code, thing)) for thing in item.things]) for item in found.items],
         "signed": signed,
         "key": public_key().hex(),
         "earlier": earlier if earlier and earlier >= first else None,
@@ -97,6 +101,13 @@ def _day(request: HttpRequest, day: date, *, refusal: str = "", reason: str = US
         "reason": reason,
     }
     return render(request, "days/day.html", context, status=status)
+
+
+def _page_of(code: str, thing: str) -> str:
+    """Where a thing that the checklist names is looked at; "" where it has no page of its own."""
+    if code == "held":
+        return reverse("round-page", args=[thing])
+    return reverse("hit-page", args=[thing.partition(" ")[0]]) if code == "hits" else ""
 
 
 @require_POST
@@ -150,7 +161,7 @@ def _sheet(
         raise Http404("this gaming day is before the house, or has not begun")
     found = sheet.lines(day, at=at)
     closed = closed_days.is_closed(day)
-    places = sheet.columns_of(found)
+    places, taken = sheet.columns_of(found), reconciliation.readings_of(day)
     led = {
         line.level: led_back
         for line in found
@@ -167,8 +178,9 @@ def _sheet(
                 "columns": line.shown(places),
                 "typed": (typed or {}).get(line.level, ""),
                 "drift": led.get(line.level),
+                "played": played,
             }
-            for line in found
+            for line, played in zip(found, sheet.played(found, most=sheet.MOST_COUNTED), strict=True)
         ],
         "may_read": not READERS.isdisjoint(me.roles) and not closed,
         "may_say": not READERS.isdisjoint(me.roles),
@@ -176,7 +188,9 @@ def _sheet(
         "read_at": request.POST.get("read_at", timezone.localtime(at).strftime("%Y-%m-%dT%H:%M")),
         "note": request.POST.get("note", ""),
         "refusal": refusal,
-        "all": reconciliation.readings_of(day),
+        "unread": any(line.reading is None for line in found),
+        "unexplained": next((each.id for each in taken if each.variance_cents and not each.explanations), None),
+        "all": taken,
         "total": {
             "opening": sum(line.opening_cents for line in found),
             "columns": [sum(column) for column in zip(*(line.shown(places) for line in found), strict=True)],
@@ -201,7 +215,7 @@ def read(request: HttpRequest, day: str) -> HttpResponse:
         else:
             number = sheet.read_by_hand(
                 chosen, _amounts(typed), read_at=_moment(request.POST.get("read_at", ""), at), at=at, by=me.name,
-                note=request.POST.get("note", "").strip(), origin=me.origin,
+                note=request.POST.get("note", "").strip(), origin=me.origin, photo=_photo(request),
             )  # fmt: skip
     except ActRefused as refusal:
         return _sheet(request, chosen, refusal=str(refusal), typed=typed, status=422)
@@ -231,6 +245,27 @@ def _only_readers(roles: frozenset[str]) -> None:
         raise PermissionDenied("Meters are read, explained and signed off by accounting.")
 
 
+def _photo(request: HttpRequest) -> Photo | None:
+    """What was handed in with readings, if anything was."""
+    file = request.FILES.get("photo")
+    if file is None:
+        return None
+    if (file.size or 0) > LARGEST_PHOTO:
+        raise ActRefused("invalid_value", "/photo", f"photo: a file of 1 to {LARGEST_PHOTO:,} bytes is expected")
+    return Photo(file.name or "", file.read())
+
+
+@page("accounting")
+def photo(request: HttpRequest, number: int) -> HttpResponse:
+    """The file that was handed in with readings, to be kept and not opened by the browser."""
+    found = reconciliation.photo(number)
+    if found is None:
+        raise Http404(f"there is no photo {number}")
+    answer = HttpResponse(bytes(found.content), content_type="application/octet-stream")
+    answer.headers["Content-Disposition"] = content_disposition_header(as_attachment=True, filename=found.name) or ""
+    return answer
+
+
 def _amounts(typed: dict[str, str]) -> dict[str, int]:
     found = {}
     for level, text in typed.items():
@@ -255,6 +290,7 @@ def _moment(text: str, at: datetime) -> datetime:
 urlpatterns = [
     path("accounting/days/", register, name="gaming-days"),
     path("accounting/days/heads.json", heads, name="signed-heads"),
+    path("accounting/days/photos/<int:number>", photo, name="reading-photo"),
     path("accounting/days/<str:day>/", day_page, name="gaming-day"),
     path("accounting/days/<str:day>/close", close, name="gaming-day-close"),
     path("accounting/days/<str:day>/verify", verify, name="gaming-day-verify"),

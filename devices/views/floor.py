@@ -11,7 +11,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 
-from accounting.queries import decided_on, gaming_day
+from accounting.day_queries import gaming_day
+from accounting.event_queries import decided_on
 from accounting.rules import parameters
 from accounting.rules.moments import instant, is_moment
 from accounting.shell.navigation import may_use

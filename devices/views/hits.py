@@ -9,9 +9,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 
+from accounting.event_queries import acts_about
 from accounting.office import registry
 from accounting.office.queries import tiers_in_force
-from accounting.queries import acts_about
 from accounting.rules import parameters
 from accounting.rules.roles import ROLES, in_order
 from accounting.shell.pages import page, roles_of
@@ -39,14 +39,16 @@ def queue(request: HttpRequest) -> HttpResponse:
     found, count = hit_queries.pending()
     turns = _turns()
     waiting = [_waiting(hit, turns, roles, now) for hit in found]
+    pays = not roles.isdisjoint(turns["payout.pay"]["asks"])
     context = {
+        "pay_envy": turns["payout.pay"] if pays else None,
         "waiting": [hit for hit in waiting if hit["mine"] or not mine],
         "count": count,
         "shown": len(found),
         "mine": mine,
         "mine_count": sum(hit["mine"] for hit in waiting),
         "cents": sum(hit["paid_cents"] for hit in found),
-        "envy": _owed(now) if not mine or not roles.isdisjoint(turns["payout.pay"]["asks"]) else [],
+        "envy": _owed(now) if pays or not mine else [],
         "over": [hit for state in OVER for hit in hit_queries.page({"state": state}, limit=LAST_SHOWN).items],
     }
     context["over"].sort(key=lambda hit: hit["steps"][-1]["at"], reverse=True)

@@ -9,7 +9,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 
-from accounting.queries import documents_of, event_shown, transfers_of
+from accounting.event_queries import documents_of, event_shown, transfers_of
 from accounting.rules import parameters
 from accounting.rules.moments import instant
 from accounting.shell.pages import page
@@ -26,6 +26,7 @@ from tables.queries import ends, floor, locks, payouts, set_up
 from tables.queries.set_up import PaytableShown
 from tables.rules.differences import changed, side_by_side
 from tables.rules.round_acts import unreleasable
+from tables.rules.wagers import called
 from tables.services import faults
 
 METHODS = {
@@ -186,7 +187,7 @@ def _seat(settled: dict[str, Any], dealt: dict[str, Any]) -> dict[str, Any]:
 
 def _beside(settled: dict[str, Any]) -> dict[str, Any] | None:
     """What a seat won although its own bets did not: on which wagers, and how much in whole cents."""
-    won = {words(line["wager"]): line["win_cents"] for line in settled["lines"] if line["win_cents"]}
+    won = {called(line["wager"]): line["win_cents"] for line in settled["lines"] if line["win_cents"]}
     if envied := sum(envy["paid_cents"] for envy in settled["envy"]):
         won["envy"] = envied
     return {"on": ", ".join(won), "cents": sum(won.values())} if won else None

@@ -29,7 +29,7 @@ class Decision:
 
     `meters` are those of the levels it concerns, by link and level; `changes` are the editions of terms, states and
     membership that it introduces, in the form of the result's own `changes`; `steps` say what became of hits, envy payouts,
-    locks and rounds that it is about, likewise: `{"what": "hit" | "envy" | "lock" | "round", "name", "state"}`.
+    locks and rounds that it is about, likewise: `{"what": "hit" | "envy" | "tax" | "lock" | "round", "name", "state"}`.
     """
 
     outcome: str

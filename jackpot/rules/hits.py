@@ -44,7 +44,8 @@ REJECT: Final = Shape("hit.reject", "hit")
 class EnvyState:
     """What a hit earned a neighbour: `name` is TABLE/ROUND/SEAT/FROM (DECISIONS A64).
 
-    Owed, or unclaimed by the term; then paid, cancelled or remitted to the state. `won_on` is the gaming day of the game.
+    Owed, or unclaimed by the term; then paid, cancelled or remitted to the state. `won_on` is the gaming day of the game;
+    `is_withheld` says that tax of it was booked when it was paid.
     """
 
     name: str
@@ -55,13 +56,14 @@ class EnvyState:
     cents: int
     state: str = OWED
     won_on: date | None = None
+    is_withheld: bool = False
 
 
 @dataclass(slots=True)
 class HitState:
     """A hit as later events may name it: its award, who paid its seed, what became revenue, and how far it has come.
 
-    `won_on` is the gaming day of the game, where it is known.
+    `won_on` is the gaming day of the game, where it is known; `is_withheld` says that tax of it was booked when it was paid.
     """
 
     name: str
@@ -74,6 +76,7 @@ class HitState:
     state: str = DETECTED
     envy: list[EnvyState] = field(default_factory=list)
     won_on: date | None = None
+    is_withheld: bool = False
 
     @property
     def is_open(self) -> bool:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from accounting.queries import Documented, documented
+from accounting.event_queries import Documented, documented
 from accounting.rules.edition import FIRST
 from accounting.rules.events import TERMS
 from jackpot.models import ProgressiveEdition

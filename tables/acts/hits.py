@@ -6,11 +6,13 @@ came for is a matter of the books alone.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from django.utils import timezone
 
+from accounting.day_queries import gaming_day
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
-from accounting.queries import gaming_day, the_property
+from accounting.queries import the_property
 from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER, MANAGER
 from accounting.rules.unclaimed import terms_in
 from accounting.shell.templatetags.pages import money, words
@@ -18,7 +20,7 @@ from jackpot.acts.asked import act_asked, performing
 from jackpot.hits_on_record import hit_state
 from jackpot.rules import hits
 from jackpot.rules.hits import APPROVED, CHECKS, DETECTED, OWED, UNCLAIMED, VERIFIED
-from tables.acts.slips import PIT, handed_over, may_be_paid, payer, taken_back
+from tables.acts.slips import PIT, handed_over, kept_back, may_be_paid, payer, taken_back
 from tables.rules import payouts, unclaimed
 from tables.services import past
 
@@ -46,18 +48,17 @@ def foresee(asked: Asked) -> Foreseen:
 
 
 def _foresee_payment(asked: Asked) -> Foreseen:
-    """As `foresee`; what must be signed for is paid on a slip that was."""
+    """As `foresee`, with what is withheld and what is handed over; what must be signed for is paid on a slip that was."""
     found = foresee(asked)
     may_be_paid(asked)
-    return found
+    return Foreseen((*found.rows, *kept_back(asked)), found.words)
 
 
 def _pay(asked: Asked) -> Performed:
-    """The payment as one event, and the slip of it, in one commit."""
+    """The payment as one event, its slip, and the tax of it as an event of its own, in one commit."""
     may_be_paid(asked)
     performed = performing(past.perform)(asked)
-    handed_over(asked, performed)
-    return performed
+    return replace(performed, detail=handed_over(asked, performed))
 
 
 def reject(asked: Asked) -> Performed:

@@ -4,7 +4,7 @@ A slip may be issued before its payout is handed over, or is made by the act tha
 amount is data, the tiers of `slip.issue`: the steps of a hit are signatures already, envy has none before.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
@@ -12,9 +12,9 @@ from accounting.office.queries import agreed_as, tiers_of
 from accounting.office.rules.approval import Need, missing, needs_for
 from accounting.rules.acts import CHOICE, TEXT, ActRefused, Field, Shape
 from accounting.rules.roles import CAGE, MANAGER, SUPERVISOR
-from accounting.rules.tax import NOTHING, REGULAR
+from accounting.rules.tax import NOTHING, REGULAR, Form
 from accounting.shell.templatetags.pages import money, role, words
-from accounting.slips.queries import particulars_of, slip_of
+from accounting.slips.queries import particulars_of, slip_of, withheld_on
 from accounting.slips.rules.register import FORMS, slip_name
 from accounting.slips.services import forms
 from accounting.slips.services import slips as kept
@@ -112,14 +112,7 @@ def _foresee(asked: Asked) -> Foreseen:
         payable.subject, payable.cents, how.transaction, particulars_of(asked.subject), forms.local_date(asked.at)
     )
     rows = [Change("Slip", "", "the next number"), Change("Gross", "", money(payable.cents))]
-    withheld = sum(form.withheld_cents for form in due)
-    if due:
-        rule = due[0].withholding
-        rows.append(
-            Change("Form W-2G", "", f"{len(due)}, {'nothing withheld' if rule == NOTHING else rule + ' withholding'}")
-        )
-        rows.append(Change("Withheld", "", money(withheld)))
-        rows.append(Change("Net", "", money(payable.cents - withheld)))
+    rows += _taxed(due, payable.cents)
     rows += [Change(step["what"], "", step["by"]) for step in payable.facts["steps"]]
     return Foreseen(tuple(rows))
 
@@ -145,15 +138,48 @@ def may_be_paid(asked: Asked) -> None:
         )
 
 
-def handed_over(asked: Asked, performed: Performed) -> None:
-    """Put the slip of what was handed over on record: the one that stands, or one made now."""
+def kept_back(asked: Asked) -> list[Change]:
+    """What of a payment is withheld as things stand, and what is handed over; nothing where no tax form is due."""
+    try:
+        payable = slips.payable(asked.subject)
+    except ActRefused:
+        return []
+    known, day = particulars_of(asked.subject), forms.local_date(asked.at)
+    due = forms.of_payable(payable.subject, payable.cents, slips.transaction(asked.subject), known, day)
+    return _taxed(due, payable.cents)
+
+
+def _taxed(due: Sequence[Form], cents: int) -> list[Change]:
+    if not due:
+        return []
+    withheld, rule = sum(form.withheld_cents for form in due), due[0].withholding
+    return [
+        Change("Form W-2G", "", f"{len(due)}, {'nothing withheld' if rule == NOTHING else rule + ' withholding'}"),
+        Change("Withheld", "", money(withheld)),
+        Change("Handed over", "", money(cents - withheld)),
+    ]
+
+
+def handed_over(asked: Asked, performed: Performed) -> str:
+    """Put the slip of what was handed over on record: the one that stands, or one made now; and book the tax of it.
+
+    What came of it, in words: the slip, and what is withheld.
+    """
     state = slips.standing(asked.subject)
     if state is None or not state.cents()[asked.subject]:
-        return  # an award of nothing
+        return ""  # an award of nothing
     assert performed.sequence is not None, "a payment is an event"
     payable = slips.payable(asked.subject)
     form = "cash" if asked.payload["method"] == "cage" else "chips"
-    kept.pay(payable, _issuing(asked, form), event=performed.sequence, at=asked.at)
+    slip = kept.pay(payable, _issuing(asked, form), event=performed.sequence, at=asked.at)
+    said, withheld = f"slip {slip_name(slip.number)}", withheld_on(slip)
+    if not withheld:
+        return said
+    past.withhold(
+        payable.kind, asked.subject, withheld, slip.method, at=asked.at, by=asked.proposed_by,
+        approved_by=list(asked.approved_by), reason=f"Form W-2G of {said}", proposal=asked.proposal_id,
+    )  # fmt: skip
+    return f"{said}, {money(payable.cents - withheld)} handed over, {money(withheld)} of tax withheld"
 
 
 def taken_back(asked: Asked) -> None:

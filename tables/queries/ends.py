@@ -3,8 +3,11 @@
 from datetime import datetime
 from typing import Any
 
+import msgspec
+
 from accounting.statements import execute
 from tables.models import EnvyEnd, EnvyUnclaimed, VoidedRound
+from tables.rules.precedents import envy_lines
 
 # Every step of an act has its row, as a replay of it compares: where an act has no more rows than steps, none is astray.
 STRAY_END = """
@@ -35,7 +38,8 @@ OWED = """
     SELECT stream.code, payout.sequence, payout.line, tabl.code, round.reference, payout.seat, payout.hand, payout.cents,
         event.recorded_at, CASE WHEN EXISTS (
             SELECT FROM tables_envyunclaimed waits WHERE waits.stream_id = payout.stream_id
-                AND waits.sequence = payout.sequence AND waits.line = payout.line) THEN 'unclaimed' ELSE 'owed' END
+                AND waits.sequence = payout.sequence AND waits.line = payout.line) THEN 'unclaimed' ELSE 'owed' END,
+        round.settlement
     FROM tables_payout payout
     JOIN accounting_stream stream ON stream.id = payout.stream_id
     JOIN tables_table tabl ON tabl.id = payout.table_id
@@ -49,10 +53,14 @@ OWED = """
 
 
 def envy_owed(*, limit: int = 200) -> list[dict[str, Any]]:
-    """Envy payouts that are owed, the oldest first: where each stands, its seat, hand, cents, since when it is owed,
+    """Envy payouts that are owed, the oldest first: name, where each stands, its seat, hand, cents, since when it is owed,
     and whether it is `owed` or already `unclaimed`."""
-    names = ("stream", "sequence", "line", "table", "round", "seat", "hand", "cents", "recorded_at", "state")
-    return [dict(zip(names, row, strict=True)) for row in execute(OWED, [limit])]
+    keys = ("stream", "sequence", "line", "table", "round", "seat", "hand", "cents", "recorded_at", "state")
+    found = []
+    for *row, settlement in execute(OWED, [limit]):
+        names = {line: name for name, line in envy_lines(msgspec.json.decode(settlement)).items()}
+        found.append(dict(zip(keys, row, strict=True)) | {"name": names[row[2]]})
+    return found
 
 
 def envy_end_shown(stream_id: int, sequence: int, line: int) -> tuple[str, int, datetime, str, str] | None:

@@ -1,8 +1,15 @@
-"""Rounds that went otherwise than they should: those that were held, and those that were booked on a later day."""
+"""What went otherwise than it should: rounds that were held, or booked on a later day; tables that lost contact."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from datetime import date, datetime
+from typing import NamedTuple
 
+import msgspec
+
+from accounting.event_queries import documented
+from accounting.queries import streams
+from accounting.rules.events import CONTACT
 from accounting.statements import execute
 
 AT_ONCE = 1_000
@@ -33,3 +40,25 @@ def held_between(first: datetime, end: datetime) -> Iterator[tuple[str, list[str
 def booked_late(first: date, last: date) -> list[tuple[str, datetime, date, date]]:
     """The rounds booked from one gaming day to another that are of an earlier one: TABLE/ROUND, when recorded, both days."""
     return [(name, at, own, booked) for name, at, own, booked in execute(LATE, [first, last])]
+
+
+class Turn(NamedTuple):
+    """A table's contact was noticed to be lost, or to be there again: when, which, and the last sign of life before."""
+
+    at: datetime
+    heard: bool
+    last: datetime
+
+
+def contact_turns(*, until: datetime) -> dict[str, list[Turn]]:
+    """Every turn of contact up to a moment, by table in its order, whatever stream the table was on."""
+    found: defaultdict[str, list[Turn]] = defaultdict(list)
+    for stream_id, _, _ in streams():
+        for event in documented(stream_id, [CONTACT]):
+            if event.recorded_at <= until:
+                asked = msgspec.json.decode(event.cause)
+                turn = asked["payload"]
+                found[asked["subject"]].append(
+                    Turn(event.recorded_at, turn["heard"], datetime.fromisoformat(turn["last"]))
+                )
+    return {table: sorted(found[table]) for table in sorted(found)}

@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from accounting.queries import contributed, event_shown, transfers_of
+from accounting.event_queries import event_shown, transfers_of
+from accounting.queries import contributed
 from accounting.slips.queries import signatures
 from accounting.statements import execute
 from jackpot.hits_on_record import hit_and_the_one_before

@@ -191,6 +191,33 @@ def over(first: date, last: date, *, table: str | None = None) -> Statistics:
     return Statistics(found, rounds, voided)
 
 
+@dataclass(frozen=True, slots=True)
+class TableHold:
+    """What a table held of its handle, envy aside, and what its odds say that it should have; whole cents."""
+
+    table: str
+    wagers: int = 0
+    handle_cents: int = 0
+    hold_cents: int = 0
+    theory: Theory = NOTHING
+
+
+def by_table(found: Statistics) -> list[TableHold]:
+    """What every table that took wagers held, all its wagers together."""
+    sums: dict[str, TableHold] = {}
+    for wagered in found.wagers:
+        if wagered.wager != ENVY:
+            before = sums.get(wagered.table, TableHold(wagered.table))
+            sums[wagered.table] = TableHold(
+                wagered.table,
+                before.wagers + wagered.wagers,
+                before.handle_cents + wagered.handle_cents,
+                before.hold_cents + wagered.hold_cents,
+                before.theory.plus(wagered.theory),
+            )
+    return [hold for hold in sums.values() if hold.handle_cents]
+
+
 def progressive_stakes(stream_id: int, after: int, through: int) -> tuple[int, int]:
     """The progressive wagers of rounds after one event of a link's stream up to another that stand: how many, whole cents."""
     count = cents = 0

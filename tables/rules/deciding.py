@@ -21,7 +21,7 @@ from jackpot.rules.hits import EnvyState, HitState, envy_name, hit_name
 from jackpot.rules.meter import Seed
 from jackpot.rules.parts import Brought
 from jackpot.rules.progressive import LevelMovement
-from tables.rules import acts, books, contact, days, installing, locking, payouts, round_acts, unclaimed
+from tables.rules import acts, books, contact, days, installing, locking, payouts, round_acts, unclaimed, withholding
 from tables.rules.books import PayoutLine, Posting
 from tables.rules.game import Game
 from tables.rules.house import (
@@ -294,9 +294,11 @@ ACTS: Final[Mapping[str, Decider]] = {
     "hit.reject": lambda act, house, edition: hits.reject(act, house.hits, house.links),
     "hit.unclaimed": lambda act, house, edition: unclaimed.hit_unclaimed(act, house),
     "hit.remit": lambda act, house, edition: unclaimed.hit_remit(act, house),
+    "hit.withhold": lambda act, house, edition: withholding.of_hit(act, house),
     "payout.pay": lambda act, house, edition: payouts.pay(act, house),
     "payout.unclaimed": lambda act, house, edition: unclaimed.payout_unclaimed(act, house),
     "payout.remit": lambda act, house, edition: unclaimed.payout_remit(act, house),
+    "payout.withhold": lambda act, house, edition: withholding.of_envy(act, house),
     "round.release": _released,
     "round.correct": _corrected,
     "round.void": _voided,
@@ -315,6 +317,7 @@ SHAPES: Final[Mapping[str, Shape]] = {
         acts.TABLE_JOIN, acts.TABLE_LEAVE, acts.TABLE_OPEN, acts.TABLE_CLOSE, acts.TABLE_TERMS,
         levels.ADJUST, levels.TRANSFER, hits.VERIFY, hits.APPROVE, hits.PAY, hits.REJECT, payouts.PAY,
         unclaimed.HIT_UNCLAIMED, unclaimed.HIT_REMIT, unclaimed.PAYOUT_UNCLAIMED, unclaimed.PAYOUT_REMIT,
+        withholding.HIT_WITHHOLD, withholding.PAYOUT_WITHHOLD,
         round_acts.RELEASE, round_acts.CORRECT, round_acts.VOID_ROUND, locking.VOID_LOCK, days.CLOSE_DAY,
     )
 }  # fmt: skip

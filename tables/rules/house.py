@@ -358,6 +358,10 @@ class House:
                     self.hits[name].state = state
                 case "envy":
                     self.envy[name].state = state
+                case "tax" if name in self.hits:
+                    self.hits[name].is_withheld = True
+                case "tax":
+                    self.envy[name].is_withheld = True
                 case "lock":
                     self.locks[table, reference].end(state)
                     if not self.remembers:

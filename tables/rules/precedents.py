@@ -21,8 +21,10 @@ from tables.rules.deciding import hits_of
 from tables.rules.house import SETTLED, House, RoundState
 from tables.rules.settlement import Settlement
 
-OF_HITS: Final = frozenset({"hit.verify", "hit.approve", "hit.pay", "hit.reject", "hit.unclaimed", "hit.remit"})
-OF_ENVY: Final = frozenset({"payout.pay", "payout.unclaimed", "payout.remit"})
+OF_HITS: Final = frozenset(
+    {"hit.verify", "hit.approve", "hit.pay", "hit.reject", "hit.unclaimed", "hit.remit", "hit.withhold"}
+)
+OF_ENVY: Final = frozenset({"payout.pay", "payout.unclaimed", "payout.remit", "payout.withhold"})
 VOID_ROUND: Final = "round.void"
 OF_THE_PAST: Final = OF_HITS | OF_ENVY | {VOID_ROUND}
 """The acts whose subject is, or may be, something that a settled round left."""
@@ -80,6 +82,10 @@ class Precedent:
                 hits[step["name"]].state = step["state"]
             elif step["what"] == "envy" and step["name"] in envy:
                 envy[step["name"]].state = step["state"]
+            elif step["what"] == "tax" and step["name"] in hits:
+                hits[step["name"]].is_withheld = True
+            elif step["what"] == "tax":
+                envy[step["name"]].is_withheld = True
             elif step["what"] == "round":
                 self.round.outcome = step["state"]
 

@@ -12,6 +12,15 @@ from tables.rules.faults import Faults, any_of, dollars, named, outside
 from tables.rules.game import PROGRESSIVE, Game
 from tables.rules.message import Seat
 
+TITLES = {"three_card_bonus": "3 Card Bonus", "cover_all": "Cover All", "pair_plus": "Pair Plus"}
+"""What the rules of the game call a wager, where its code in words is not that."""
+
+
+def called(wager: str) -> str:
+    """What people call a wager: `3 Card Bonus`, `fourth street`."""
+    return TITLES.get(wager, wager.replace("_", " "))
+
+
 # A street and how many times the first wager it may be; empty if any amount will do.
 Street = tuple[str, tuple[int, ...]]
 

@@ -39,5 +39,7 @@ def show(
                 VoidedRound.objects.create(
                     stream_id=stream_id, sequence=precedent.sequence, event=sequence, at=at, by=by, note=note
                 )
+            case "tax":
+                pass  # its slip shows it
             case what:
                 raise ValueError(f"nothing is shown of {what}")

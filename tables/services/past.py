@@ -13,6 +13,7 @@ from jackpot.services.under_lock import done_at
 from tables.rules.deciding import decide
 from tables.rules.precedents import OF_ENVY, OF_HITS, Precedent
 from tables.rules.unclaimed import OF_UNCLAIMED
+from tables.rules.withholding import OF_WITHHOLDING
 from tables.services import precedents, recording
 
 ANY_SEQUENCE = 2**62
@@ -57,6 +58,14 @@ def foresee(act: Act, *, at: datetime) -> Foreseen:
     if precedent is None:
         raise ActRefused("unknown_subject", detail=f"there is no {act.subject}")
     return Foreseen(decision, precedent)
+
+
+def withhold(kind: str, subject: str, cents: int, method: str, *, at: datetime, **more: Any) -> None:
+    """Record that tax of a hit or an envy payout was kept back when it was paid, in the caller's transaction.
+
+    `kind` is that of its slip, `method` where it was paid from. Raises ActRefused.
+    """
+    perform(Act(OF_WITHHOLDING[kind], subject, at.isoformat(), {"method": method, "cents": cents}), at=at, **more)
 
 
 def perform(act: Act, *, at: datetime, **more: Any) -> tuple[str, int]:

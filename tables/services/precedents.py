@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from accounting.queries import acts_about
+from accounting.event_queries import acts_about
 from jackpot.hits_on_record import hit_detected
 from jackpot.rules.decision import Act
 from jackpot.rules.meter import Meter

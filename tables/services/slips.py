@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from accounting.queries import acts_about, event_shown
+from accounting.event_queries import acts_about, event_shown
 from accounting.rules.acts import ActRefused
 from accounting.slips.services.slips import Payable
 from jackpot.queries import edition_of, link_and_paytable

@@ -12,7 +12,8 @@ from zoneinfo import ZoneInfo
 
 import msgspec
 
-from accounting.queries import Documented, documented, stream_ids, the_property
+from accounting.event_queries import Documented, documented
+from accounting.queries import stream_ids, the_property
 from accounting.rules.dated import ALWAYS
 from accounting.rules.edition import FIRST
 from accounting.rules.events import INSTALLED, MOVES, OPENED, TERMS

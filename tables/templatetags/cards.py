@@ -8,6 +8,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from tables.addresses import round_address
+from tables.rules.wagers import called
 
 register = template.Library()
 register.simple_tag(round_address)
@@ -17,6 +18,12 @@ RANKS = {
     "T": "ten", "J": "jack", "Q": "queen", "K": "king", "A": "ace",
 }  # fmt: skip
 SUITS = {"c": "clubs", "d": "diamonds", "h": "hearts", "s": "spades"}
+
+
+@register.filter
+def wager(code: str | None) -> str:
+    """A wager as people call it: `three_card_bonus` is `3 Card Bonus`."""
+    return called(code or "")
 
 
 def name(card: str) -> str:

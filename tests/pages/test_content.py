@@ -378,9 +378,7 @@ def test_a_seat_that_lost_and_was_paid_by_a_bonus_says_both(house: House, signed
     assert settled["result"] == "lose"
     (line,) = [line for line in settled["lines"] if line["wager"] == "three_card_bonus"]
     page = text_of(signed_in().get("/rounds/MS-101/b-1"))
-    assert (
-        f"own bets: {settled['hand'].replace('_', ' ')} lose {money(line['win_cents'])} won on three card bonus" in page
-    )
+    assert f"own bets: {settled['hand'].replace('_', ' ')} lose {money(line['win_cents'])} won on 3 Card Bonus" in page
     body = signed_in("auditor").get("/rounds/MS-101/b-1").content.decode()
     assert "/payouts/ms-mg01-1-1/" in body
 

@@ -8,13 +8,18 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from accounting.office.services import proposals
 from accounting.rules.heads import from_file
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CAGE, CONTROLLER, MANAGER
 from devices.audit.closings import compare_heads
+from devices.audit.findings import Difference
+from devices.audit.readings import compare_readings
 from devices.closing import verifying
 from tests.pages.conftest import SignedIn, text_of
+from tests.services.desk import ANYBODY
 from tests.services.house import RECEIVED, House, message, rows, two_hits, value
 from tests.services.played import tamper
 
@@ -124,6 +129,36 @@ def test_readings_are_typed_down_the_column_explained_and_signed_off(house: Hous
     assert rows("SELECT what, by FROM accounting_readingnote ORDER BY id") == [
         ("explained", ACCOUNTING), ("signed", CONTROLLER),
     ]  # fmt: skip
+
+
+def test_a_photo_is_kept_with_what_was_typed_and_the_sheet_names_the_slips_of_its_awards(
+    house: House, signed_in: SignedIn
+) -> None:
+    house.play(message("R-1"), two_hits("R-2"))
+    ann, bob = signed_in(ACCOUNTING), signed_in(CONTROLLER)
+    for hit in ("ms-mg01-000001", "ms-mg01-000002"):
+        for act in ("hit.verify", "hit.approve"):
+            house.act(act, hit)
+    body = {"act": "hit.pay", "subject": "ms-mg01-000001", "payload": {"method": "cage"}, "reason": "won"}
+    proposals.propose(body, by=ANYBODY[CAGE], at=MORNING)
+    play = text_of(ann.get(SHEET)).partition("Play since the prior reading")[2]
+    assert "ms-mg01/major 4 $4.00 ms-mg01-000001 , ms-mg01-000002 000001" in play
+    assert "twin/grand 0 $0.00 none" in play
+    typed = {"level:ms-mg01/major": dollars(meter("major")), "read_at": "2026-11-28T09:00"}
+    picture = bytes(range(256)) * 20
+    answer = post(ann, f"{SHEET}read", **typed, photo=SimpleUploadedFile("sign over pit 1.jpg", picture))
+    assert answer.status_code == 302
+    (address,) = re.findall(r'href="(/accounting/days/photos/\d+)"', bob.get(SHEET).content.decode())
+    kept = bob.get(address)
+    assert (kept.content, kept["Content-Type"]) == (picture, "application/octet-stream")
+    assert kept["Content-Disposition"] == 'attachment; filename="sign over pit 1.jpg"'
+    assert signed_in(MANAGER).get(address).status_code == 403
+    compare_readings()
+    empty = post(ann, f"{SHEET}read", **typed, photo=SimpleUploadedFile("empty.jpg", b""))
+    assert empty.status_code == 422 and "a file of 1 to 5,242,880 bytes" in text_of(empty)
+    tamper("UPDATE accounting_readingphoto SET content = 'x', digest = sha256('x')")
+    with pytest.raises(Difference, match="what was typed"):
+        compare_readings()
 
 
 @pytest.mark.parametrize(

@@ -199,8 +199,17 @@ def test_who_won_is_taken_down_shown_to_nobody_but_who_files_and_each_look_is_on
     assert "Pat Winner" in body and "123-45-6789" in body and "4 Federal income tax withheld" in body
     assert shown.headers["Cache-Control"] == "no-store"
     assert AuditRecord.objects.get(action="look at particulars").actor == ACCOUNTING
+    for client in (paid, signed_in(AUDITOR)):
+        assert client.post(f"{address}form", {"form": "w-2g", "payee": "1", "reason": "filing"}).status_code == 403
+    form = signed_in(ACCOUNTING).post(f"{address}form", {"form": "w-2g", "payee": "1", "reason": "filing"})
+    assert (form.status_code, form.headers["Cache-Control"]) == (200, "no-store") and form.content.startswith(b"%PDF")
+    assert form.headers["Content-Disposition"] == 'inline; filename="w-2g-000003-1.pdf"'
+    assert signed_in(ACCOUNTING).post(f"{address}form", {"form": "w-2"}).status_code == 400
+    assert signed_in(ACCOUNTING).post(f"{address}form", {"form": "5754", "reason": "x"}).status_code == 302
+    looks = AuditRecord.objects.filter(action="look at particulars")
+    assert looks.count() == 2
     assert signed_in(CONTROLLER).post(f"{address}look", {"reason": " "}).status_code == 302
-    assert AuditRecord.objects.filter(action="look at particulars").count() == 1
+    assert looks.count() == 2
 
 
 @pytest.mark.parametrize(

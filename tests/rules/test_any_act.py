@@ -36,6 +36,8 @@ GOOD: list[tuple[str, str, dict[str, Any]]] = [
     ("hit.approve", "aa-000001", {"note": "seen"}),
     ("hit.pay", "aa-000001", {"method": "cage"}),
     ("hit.reject", "aa-000001", {}),
+    ("hit.withhold", "aa-000001", {"method": "cage", "cents": 24}),
+    ("payout.withhold", "MS-1/R-1/1/5", {"method": "table", "cents": 24}),
     ("payout.pay", "MS-1/R-1/1/5", {"method": "table"}),
     ("round.release", "MS-1/R-2", {}),
     ("round.correct", "MS-1/R-2", {"message": message("R-2", "MS-1", "21:14"), "override": ["players_mismatch"]}),

@@ -24,6 +24,14 @@ EVERY = {
     "hit.reject hit": {},
     "hit.unclaimed hit": {},
     "hit.remit hit": {},
+    "hit.withhold hit": {
+        "method": "required choice of cage, table",
+        "cents": "required whole from 1 to 1000000000000000 money",
+    },
+    "payout.withhold payout": {
+        "method": "required choice of cage, table",
+        "cents": "required whole from 1 to 1000000000000000 money",
+    },
     "payout.unclaimed payout": {},
     "payout.remit payout": {},
     "day.close day": {"sequences": "required nested"},

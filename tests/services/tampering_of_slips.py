@@ -18,8 +18,16 @@ TAMPERING_OF_SLIPS = {
         "slip 000001 (MS-101/R-1/1/3): columns:",
     ),
     "a tax form": (
-        "UPDATE slips_taxform SET withheld_cents = 0, withholding = 'none'",
+        "UPDATE slips_taxform SET winnings_cents = winnings_cents + 1",
         "work out tax forms W-2G of 000003, payee 1: as the audit trail has it:",
+    ),
+    "what was withheld": (
+        "UPDATE slips_taxform SET withheld_cents = withheld_cents + 1",
+        "slip 000003 (ms-mg01-000001): tax that was booked:",
+    ),
+    "tax that nobody owed": (
+        "UPDATE slips_taxform SET withheld_cents = 0, withholding = 'none'",
+        "tax of ms-mg01-000001: tax that was booked:",
     ),
     "who won": (
         "UPDATE slips_particulars SET sealed = 'x'", "take down particulars ms-mg01-000001 payee 1: as the audit trail has it:",

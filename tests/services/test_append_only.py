@@ -9,6 +9,7 @@ import pytest
 
 from accounting.rules.heads import Head
 from accounting.services import closed_days, house_numbers, readings
+from accounting.services.readings import Photo
 from devices.closing import sheet
 from tests.services.attempts.office import decided
 from tests.services.attempts.slips import slipped
@@ -38,6 +39,7 @@ APPEND_ONLY = (
     "accounting_housenumber",
     "accounting_reading",
     "accounting_readingnote",
+    "accounting_readingphoto",
     "accounting_transfer",
     "accounting_verified",
     "devices_message",
@@ -54,7 +56,6 @@ APPEND_ONLY = (
     "office_proposal",
     "office_tier",
     "office_tieredition",
-    "slips_particulars",
     "slips_slip",
     "slips_slippayment",
     "slips_slipprint",
@@ -89,7 +90,9 @@ def played(house: House) -> House:
     house_numbers.give({"cage": "1010"}, by="ann", at=house.now)
     decided(house)
     slipped(house)
-    sheet.read_by_hand(date(2026, 11, 27), {"ms-mg01/major": 1}, read_at=RECEIVED, at=RECEIVED, by="ann")
+    sheet.read_by_hand(
+        date(2026, 11, 27), {"ms-mg01/major": 1}, read_at=RECEIVED, at=RECEIVED, by="ann", photo=Photo("s.jpg", b"x")
+    )
     readings.explain(value("SELECT min(id) FROM accounting_reading"), "a dark digit", at=RECEIVED, by="ann")
     for stream_id, code, last, head in rows("SELECT id, code, next_sequence - 1, head FROM accounting_stream"):
         closed_days.note_verified(stream_id, 0, Head(code, last, bytes(head)), at=RECEIVED)
@@ -144,6 +147,7 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         "accounting_audithead": "moves on with every audit record",
         "accounting_property": "configuration",
         "office_job": "how far it has come; its result is emptied (a_result_is_kept_for_its_term)",
+        "slips_particulars": "who won is emptied after its term (who_won_is_kept_for_its_term)",
         "slips_slipcounter": "the last number (the_counter_moves_with_its_slips)",
         "office_resultfile": "files of long work, kept for a term",
         "office_resultpart": "their content",

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from accounting import book_queries, queries
+from accounting import book_queries, day_queries, event_queries, queries
 from accounting.models import Account
 from tests.services.house import ALONE, DEALT, LINKED, TWIN, House, message, rows, run, value
 from tests.services.played import decided
@@ -130,7 +130,7 @@ def test_transfers_of_a_range_are_those_of_their_stream_in_their_order(kept: Hou
         own = [moved for moved in transfers() if moved.stream_id == stream_id]
         last = own[-1].sequence
         for first, until in ((0, last), (1, 1), (2, 3), (last, last), (1, last - 1)):
-            found = [tuple(row) for row in queries.transfers_between(stream_id, first, until)]
+            found = [tuple(row) for row in event_queries.transfers_between(stream_id, first, until)]
             assert found == [moved[1:] for moved in own if first <= moved.sequence <= until]
 
 
@@ -154,7 +154,7 @@ def test_the_next_event_is_the_first_from_a_sequence_on_and_before_another(kept:
         (last + 1, 999),
     ):
         expected = min((each for each in own if first <= each < before and each not in (2, 3)), default=None)
-        assert queries.next_event(stream_id, first, before) == expected, (first, before)
+        assert event_queries.next_event(stream_id, first, before) == expected, (first, before)
 
 
 def test_the_last_act_is_of_its_stream_and_begins_so_or_is_about_the_subject(kept: House) -> None:
@@ -171,7 +171,7 @@ def test_the_last_act_is_of_its_stream_and_begins_so_or_is_about_the_subject(kep
                  and (event.kind.startswith(kinds) or event.subject == subject)),
                 default=0,
             )  # fmt: skip
-            assert queries.last_act(stream_id, kinds=kinds, subject=subject) == expected, (stream, kinds, subject)
+            assert event_queries.last_act(stream_id, kinds=kinds, subject=subject) == expected, (stream, kinds, subject)
 
 
 def test_what_rounds_added_to_a_level_is_summed_between_two_sequences(kept: House) -> None:
@@ -224,8 +224,8 @@ def test_acts_are_read_with_their_documents_by_kind_subject_and_how_far(kept: Ho
         acts = [event for event in every if event.stream == stream and event.kind in kinds]
         assert acts, stream
         said = [(each.sequence, each.kind, each.rules, each.recorded_at, each.cause, each.result) for each in acts]
-        assert [tuple(each) for each in queries.documented(stream_id, kinds)] == said
-        assert queries.documented(stream_id, ["round"]) == queries.documented(stream_id, []) == []
+        assert [tuple(each) for each in event_queries.documented(stream_id, kinds)] == said
+        assert event_queries.documented(stream_id, ["round"]) == event_queries.documented(stream_id, []) == []
         for subjects in ([acts[0].subject], sorted({each.subject for each in acts}), ["nobody"], []):
             for before in (acts[0].sequence, acts[0].sequence + 1, acts[-1].sequence, 999):
                 expected = [
@@ -233,12 +233,12 @@ def test_acts_are_read_with_their_documents_by_kind_subject_and_how_far(kept: Ho
                     for each, act in zip(said, acts, strict=True)
                     if act.subject in subjects and act.sequence < before
                 ]
-                found = queries.acts_about(stream_id, subjects, kinds, before=before)
+                found = event_queries.acts_about(stream_id, subjects, kinds, before=before)
                 assert [tuple(each) for each in found] == expected
         one = [each for each, act in zip(said, acts, strict=True) if act.kind == acts[0].kind]
-        assert [tuple(each) for each in queries.acts_about(
+        assert [tuple(each) for each in event_queries.acts_about(
             stream_id, sorted({each.subject for each in acts}), [acts[0].kind], before=999)] == one  # fmt: skip
-        assert queries.acts_about(stream_id, [f"{LINKED}/R-2", f"{TWIN}/R-2"], ["round"], before=999) == []
+        assert event_queries.acts_about(stream_id, [f"{LINKED}/R-2", f"{TWIN}/R-2"], ["round"], before=999) == []
 
 
 def test_what_was_decided_on_a_stream_or_about_a_subject_stands_newest_first(kept: House) -> None:
@@ -254,7 +254,7 @@ def test_what_was_decided_on_a_stream_or_about_a_subject_stands_newest_first(kep
         return [(event.stream, event.sequence, event.kind, event.subject, event.recorded_at) for event in chosen]
 
     def found(stream: str, subject: str | None, **more: int) -> list[tuple[Any, ...]]:
-        said = queries.decided_on(stream, subject=subject, **more)
+        said = event_queries.decided_on(stream, subject=subject, **more)
         return [(each.stream, each.sequence, each.kind, each.subject, each.recorded_at) for each in said]
 
     for stream in STREAMS:
@@ -266,13 +266,13 @@ def test_what_was_decided_on_a_stream_or_about_a_subject_stands_newest_first(kep
 
 def test_an_event_that_is_no_messages_is_read_with_its_days_and_documents(kept: House) -> None:
     for event in events():
-        said = queries.documents_at(event.stream, event.sequence)
+        said = event_queries.documents_at(event.stream, event.sequence)
         if event.cause is None:
             assert said is None
         else:
             assert said == (event.kind, event.subject, event.own_day, event.day, event.recorded_at, event.rules,
                             event.cause, event.result)  # fmt: skip
-    assert queries.documents_at("nobody", 0) is None
+    assert event_queries.documents_at("nobody", 0) is None
 
 
 @pytest.mark.parametrize("changed", ["cause = 'x'", "result = 'x'"])
@@ -280,15 +280,15 @@ def test_the_first_document_that_is_not_what_its_event_was_digested_of_is_named(
     stream_id, other = House.stream(ALONE), House.stream("ms-mg01")
     kinds = ["table.close", "table.open", "round.void"]
     at = [event.sequence for event in events() if event.stream == ALONE and event.kind in kinds]
-    assert queries.stray_documents(stream_id, kinds) == queries.stray_documents(other, kinds) == []
+    assert event_queries.stray_documents(stream_id, kinds) == event_queries.stray_documents(other, kinds) == []
     run("SET session_replication_role = replica")
     for sequence in reversed(at):
         run(f"UPDATE accounting_document SET {changed} WHERE stream_id = %s AND sequence = %s", stream_id, sequence)
-        assert queries.stray_documents(stream_id, kinds) == [sequence]
-    assert queries.stray_documents(stream_id, ["link.suspend"]) == []
-    assert queries.stray_documents(other, kinds) == []
+        assert event_queries.stray_documents(stream_id, kinds) == [sequence]
+    assert event_queries.stray_documents(stream_id, ["link.suspend"]) == []
+    assert event_queries.stray_documents(other, kinds) == []
     assert run("DELETE FROM accounting_document WHERE stream_id = %s AND sequence = %s", stream_id, at[0])
-    assert queries.stray_documents(stream_id, kinds) == [at[0]], "one that is gone is none of its event's"
+    assert event_queries.stray_documents(stream_id, kinds) == [at[0]], "one that is gone is none of its event's"
 
 
 def test_a_sequence_is_found_by_when_it_was_recorded(kept: House) -> None:
@@ -298,18 +298,18 @@ def test_a_sequence_is_found_by_when_it_was_recorded(kept: House) -> None:
         for event in own:
             for at in (event.recorded_at, event.recorded_at + timedelta(microseconds=1)):
                 expected = next((each.sequence for each in own if each.recorded_at >= at), following)
-                assert queries.recorded_from(event.stream_id, at) == expected
+                assert event_queries.recorded_from(event.stream_id, at) == expected
 
 
 def test_a_day_is_closed_by_itself_or_with_a_later_one_and_lies_between_its_neighbours(house: House) -> None:
     monday, tuesday, wednesday = (date(2026, 11, 23) + timedelta(days=days) for days in range(3))
     for day, closed in ((wednesday, DEALT + timedelta(hours=1)), (monday, None), (tuesday, DEALT)):
         run("INSERT INTO accounting_gamingday (date, closed_at) VALUES (%s, %s)", day, closed)
-    assert queries.closed_at(monday) == queries.closed_at(tuesday) == DEALT
-    assert queries.closed_at(wednesday) == DEALT + timedelta(hours=1)
-    assert queries.closed_at(wednesday + timedelta(days=1)) is None
+    assert day_queries.closed_at(monday) == day_queries.closed_at(tuesday) == DEALT
+    assert day_queries.closed_at(wednesday) == DEALT + timedelta(hours=1)
+    assert day_queries.closed_at(wednesday + timedelta(days=1)) is None
     first = date(2026, 11, 1)  # on which the house was opened
-    assert queries.days_around(first) == (None, monday)
-    assert queries.days_around(monday) == (first, tuesday)
-    assert queries.days_around(tuesday) == (monday, wednesday)
-    assert queries.days_around(wednesday) == (tuesday, None)
+    assert day_queries.days_around(first) == (None, monday)
+    assert day_queries.days_around(monday) == (first, tuesday)
+    assert day_queries.days_around(tuesday) == (monday, wednesday)
+    assert day_queries.days_around(wednesday) == (tuesday, None)

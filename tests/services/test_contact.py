@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 
+from accounting.reporting.shape import Asked
 from accounting.rules.acts import ActRefused
+from devices import exceptions
 from devices.audit.verification import Difference
 from devices.intake import contact
 from devices.models import Device
+from devices.reports import EXCEPTIONS
 from tables.models import Table
 from tests.services import auditor
 from tests.services.house import ALONE, LINKED, NEIGHBOUR, RECEIVED, TWIN, House, message, rows, seat, value, verify
@@ -57,6 +60,26 @@ def test_silence_closes_the_progressive_and_not_the_base_game(busy_house: House,
     assert [house.outcome(each)[0] for each in others] == ["settled", "settled"]
     auditor.everything_agrees()
     verify()
+
+
+def test_minutes_of_lost_contact_are_on_the_exceptions_report(busy_house: House, gateways: dict[str, int]) -> None:
+    """From the last sign of life to the next one, minutes that began counted whole; what is lost still, as of now."""
+    contact.hear(gateways["G-1"], at=after(0))
+    contact.hear(gateways["G-2"], at=after(60))
+    assert contact.watch(at=after(20)) == [LINKED]
+    contact.hear(gateways["G-1"], at=after(400))
+    assert contact.watch(at=after(401)) == [LINKED, TWIN]
+    now, day = after(1_261), date(2026, 11, 27)
+    found = list(exceptions.between(day, day, only=exceptions.SILENT, at=now))
+    assert [(one.about, one.at, one.detail, one.minutes) for one in found] == [
+        (LINKED, after(20), "silent for 7 min", 7),
+        (LINKED, after(401), "heard of again", None),
+        (TWIN, after(401), "silent for 21 min, and still is", 21),
+    ]
+    later = day + timedelta(days=1)
+    assert list(exceptions.between(later, later, only=exceptions.SILENT, at=now)) == []
+    (row, *_) = list(EXCEPTIONS.rows(Asked(day, day, now, {"kind": exceptions.SILENT})))
+    assert row[-1] == 7
 
 
 def test_being_heard_again_opens_it_and_both_are_events_that_people_see(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from accounting import queries
+from accounting import day_queries
 from tests.services import auditor
 from tests.services.house import (
     LINKED,
@@ -111,8 +111,8 @@ def test_a_quiet_day_before_a_closed_one_is_closed(opened: bool, house: House) -
     close(date(2026, 11, 20))  # afterwards: it opens nothing again
     house.play(message("R-1"))
     assert booked() == (date(2026, 11, 29), date(2026, 11, 27))
-    assert queries.closed_at(date(2026, 11, 27)) == queries.closed_at(date(2026, 11, 28)) == RECEIVED
-    assert queries.closed_at(date(2026, 11, 29)) is None
+    assert day_queries.closed_at(date(2026, 11, 27)) == day_queries.closed_at(date(2026, 11, 28)) == RECEIVED
+    assert day_queries.closed_at(date(2026, 11, 29)) is None
 
 
 def test_days_of_one_batch_are_each_booked_on_their_own_or_the_first_open_one(house: House) -> None:

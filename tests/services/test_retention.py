@@ -96,8 +96,8 @@ def test_the_cleaner_takes_what_passed_its_term_alone(
         Session.objects.create(session_key=key, session_data="", expire_date=ends, person=User.objects.get())
     house.play(royal("R-1"))
     before = {table: value(f"SELECT count(*) FROM {table}") for table in kinds()["progressive"].tables}
-    assert clean() == {"job_results": 2, "sign_ins": 0, "sessions": 1}
-    assert clean() == {"job_results": 0, "sign_ins": 0, "sessions": 0}
+    assert clean() == {"job_results": 2, "sign_ins": 0, "sessions": 1, "winners": 0}
+    assert clean() == {"job_results": 0, "sign_ins": 0, "sessions": 0, "winners": 0}
     assert Job.objects.count() == 4, "that they ran stays"
     assert [key for (key,) in rows("SELECT session_key FROM people_session")] == ["on"]
     assert before == {table: value(f"SELECT count(*) FROM {table}") for table in before}
@@ -131,6 +131,9 @@ def test_the_page_and_the_command_say_what_is_kept(house: House, capsys: pytest.
     assert (
         "68 IAC 2-6-34(c)" in page and "stays at any age refused: a lock only ends, a meter stays, append only" in page
     )
+    assert "no right to delete: " in page
+    for table in (table for kind in kinds().values() for table in kind.tables):
+        assert table not in page, f"{table}: people have words for it"
     held = {one.kind.code: one for one in queries.overview(datetime.now(UTC))}
     assert held["progressive"].oldest is not None and not held["progressive"].has_passed
     assert "append_only" in held["progressive"].guards

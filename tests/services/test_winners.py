@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
 from typing import Any
 
+import pypdfium2
 import pytest
 
 from accounting.models import AuditRecord
 from accounting.office.services import proposals
+from accounting.queries import trial_balance
+from accounting.reporting.shape import Asked
 from accounting.rules.acts import ActRefused
-from accounting.slips import queries
+from accounting.services import audit
+from accounting.slips import queries, trail
+from accounting.slips.documents import money
+from accounting.slips.documents.tax_forms import F5754, W2G
 from accounting.slips.models import Particulars, Slip, TaxForm
+from accounting.slips.reports import TAX
 from accounting.slips.rules.winners import FIELDS, masked, written
-from accounting.slips.services import winners
+from accounting.slips.services import letting_go, winners
+from devices.audit.findings import Difference
 from devices.audit.slips import verify_slips
 from jackpot.config.data_folder import DataFolder
 from tests.services.desk import ANYBODY
-from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, two_hits
+from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, run, two_hits, verify
 from tests.services.played import tamper
 from tests.services.test_slips import AT, CAGE, ENVY, HIT, approved, ask, shown, voided
 
@@ -156,6 +165,92 @@ def test_a_jackpot_of_more_than_5000_has_tax_withheld_and_a_form_with_its_slip(w
     verify_slips()
 
 
+@pytest.mark.parametrize(("method", "account"), [("cage", "cage"), ("table", f"table:{LINKED}:inventory")])
+def test_what_is_withheld_is_owed_to_the_revenue_service_from_the_payment_on(
+    busy_house: House, method: str, account: str
+) -> None:
+    busy_house.play(royal("R-1"))
+    approved(busy_house)
+    before = {one.code: one.after_cents for one in trial_balance(date.max)}
+    payer = ANYBODY["cage" if method == "cage" else "supervisor"]
+    body = {"act": "hit.pay", "subject": HIT, "payload": {"method": method}, "reason": "won"}
+    foreseen = proposals.judge(body, by=payer, at=AT).foreseen
+    withheld = ((award() - 100) * 24 + 50) // 100
+    dollars = [f"${cents // 100:,}.{cents % 100:02d}" for cents in (withheld, award() - withheld)]
+    assert [(row.what, row.after) for row in foreseen.rows][-3:] == [
+        ("Form W-2G", "1, regular withholding"), ("Withheld", dollars[0]), ("Handed over", dollars[1]),
+    ]  # fmt: skip
+    paid = ask("hit.pay", HIT, payer, method=method)
+    after = {one.code: one.after_cents for one in trial_balance(date.max)}
+    moved = {code: cents - before.get(code, 0) for code, cents in after.items() if cents != before.get(code, 0)}
+    assert moved == {"awards_payable": award(), account: withheld - award(), "withholding_payable": -withheld}
+    outcome = paid.outcome
+    assert outcome.detail == f"slip 000001, {dollars[1]} handed over, {dollars[0]} of tax withheld"
+    (event,) = rows("SELECT sequence, subject FROM accounting_event WHERE kind = 'hit.withhold'")
+    assert outcome.sequence is not None and event == (outcome.sequence + 1, HIT)
+    voided(1)
+    assert rows("SELECT count(*) FROM accounting_event WHERE kind = 'hit.withhold'") == [(1,)], "it is withheld once"
+    said = TAX.remarks(Asked(AT.date(), AT.date(), AT, {}))
+    assert said[-1].endswith("agrees with all slips that were paid."), said
+    verify()
+
+
+LONG_AGO = AT - timedelta(days=5 * 366)
+
+
+def test_who_won_is_let_go_of_after_its_term_on_record_and_the_slip_verifies_as_before(won: House) -> None:
+    winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
+    take_down(ENVY, payee(100_000))
+    ask("slip.issue", HIT, CAGE, method="cage", form="cheque")
+    before = shown(1)
+    assert letting_go.let_go(AT) == 1
+    assert letting_go.let_go(AT) == 0, "once"
+    verify_slips()
+    assert (shown(1)["forms"], shown(1)["digest"]) == (before["forms"], before["digest"])
+    assert rows("SELECT subject, octet_length(sealed) > 0, share_cents FROM slips_particulars ORDER BY subject") == [
+        (ENVY, True, 100_000), (HIT, False, award()),
+    ]  # fmt: skip
+    record = AuditRecord.objects.get(action="let go of who won")
+    assert (record.actor, record.subject, len(record.detail["digests"])) == ("the term", HIT, 1)
+    with pytest.raises(ActRefused) as refused:
+        winners.look(HIT, by="ann", at=AT, reason="filing")
+    assert refused.value.code == "let_go"
+    assert [one["name"] for one in winners.look(ENVY, by="ann", at=AT, reason="filing")] == ["Pat Winner"]
+
+
+def test_who_won_stays_until_four_years_after_its_payment(won: House) -> None:
+    winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
+    ask("hit.pay", HIT, CAGE, method="cage")
+    assert letting_go.let_go(AT) == 0
+    for change in ("sealed = ''", "by = 'x', sealed = ''", "sealed = 'x'"):
+        with refused_by("who_won_is_kept_for_its_term"):
+            run(f"UPDATE slips_particulars SET {change}")
+    with refused_by("append_only"):
+        run("DELETE FROM slips_particulars")
+    with refused_by("append_only"):
+        run("TRUNCATE slips_particulars CASCADE")
+
+
+@pytest.mark.parametrize("change", ["share_cents = share_cents + 1", "by = 'x'", "sealed = 'x'"])
+def test_with_who_won_nothing_else_of_it_may_go(won: House, change: str) -> None:
+    winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
+    with refused_by("who_won_is_kept_for_its_term"):
+        run(f"UPDATE slips_particulars SET {change}")
+
+
+def test_verify_finds_who_won_that_was_emptied_before_its_term(won: House) -> None:
+    take_down(HIT, payee(award()))
+    (row,) = Particulars.objects.all()
+    was = trail.digest_of(row)
+    tamper("UPDATE slips_particulars SET sealed = ''")
+    with pytest.raises(Difference, match="as the audit trail has it"):
+        verify_slips()
+    row.sealed = b""
+    audit.record(at=AT, actor="x", action=trail.LET_GO, subject=HIT, detail={"digests": {trail.digest_of(row): was}})
+    with pytest.raises(Difference, match="its term over when it was let go of"):
+        verify_slips()
+
+
 def test_a_slip_waits_for_who_won_where_tax_is_withheld(won: House) -> None:
     with pytest.raises(ActRefused) as refused:
         ask("slip.issue", HIT, CAGE, method="cage", form="cheque")
@@ -177,6 +272,55 @@ def test_a_win_that_is_shared_has_a_form_for_each_and_they_total_it(won: House) 
     assert sum(form["withheld_cents"] for form in forms) == ((cents - 100) * 24 + 50) // 100
     assert {form["withholding"] for form in forms} == {"regular"}
     assert len(winners.look(HIT, by="x", at=AT, reason="why")) == 2
+
+
+def words_of(content: bytes) -> str:
+    """The text of a PDF."""
+    document = pypdfium2.PdfDocument(content)
+    return " ".join(" ".join(page.get_textpage().get_text_range().split()) for page in document)
+
+
+def test_tax_forms_are_printed_alike_as_long_as_they_are_the_same_and_each_print_is_a_look(won: House) -> None:
+    cents = award()
+    first = cents // 3
+    take_down(HIT, payee(first), payee(cents - first, name="Sam Other", taxpayer_number="12-3456789"))
+    ask("hit.pay", HIT, CAGE, method="cage")
+    forms = shown(1)["forms"]
+    printed = [
+        winners.print_form(HIT, kind, number, by="ann", at=AT, reason="filing")
+        for kind, number in ((W2G, 1), (W2G, 2), (F5754, 1))
+    ]
+    assert [name for name, _ in printed] == ["w-2g-000001-1.pdf", "w-2g-000001-2.pdf", "5754-000001.pdf"]
+    for form, (_, content), said in zip(
+        forms, printed, (("Pat Winner", "123-45-6789"), ("Sam Other", "123-45-6789")), strict=False
+    ):
+        text = words_of(content)
+        for word in (*said, "11/27/2026", money(form["winnings_cents"]), money(form["withheld_cents"]), "slip 000001"):
+            assert word in text, word
+    both = words_of(printed[2][1])
+    for word in ("Pat Winner", "Sam Other", money(first), money(cents - first), money(cents), "123-45-6789"):
+        assert word in both, word
+    again = winners.print_form(HIT, W2G, 1, by="con", at=AT + timedelta(days=400), reason="again")
+    assert again == printed[0], "to the byte, whoever prints it and when"
+    looks = AuditRecord.objects.filter(action="look at particulars").order_by("id")
+    assert [(look.actor, look.detail["document"]) for look in looks] == [
+        ("ann", "w-2g-000001-1"), ("ann", "w-2g-000001-2"), ("ann", "5754-000001"), ("con", "w-2g-000001-1"),
+    ]  # fmt: skip
+    assert looks[0].detail["sha256"] == sha256(again[1]).hexdigest()
+
+
+@pytest.mark.parametrize(("kind", "number", "reason", "code"), [
+    (W2G, 2, "filing", "unknown_subject"), (F5754, 1, "filing", "unknown_subject"), (W2G, 1, " ", "missing_field"),
+])  # fmt: skip
+def test_a_tax_form_that_is_not_there_is_not_printed(
+    won: House, kind: str, number: int, reason: str, code: str
+) -> None:
+    take_down(HIT, payee(award()))
+    ask("hit.pay", HIT, CAGE, method="cage")
+    with pytest.raises(ActRefused) as refused:
+        winners.print_form(HIT, kind, number, by="ann", at=AT, reason=reason)
+    assert refused.value.code == code
+    assert not AuditRecord.objects.filter(action="look at particulars").exists()
 
 
 def test_envy_and_jackpot_of_one_wager_are_one_transaction(house: House) -> None:

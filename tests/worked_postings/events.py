@@ -11,8 +11,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from django.db import transaction
+
+from accounting.office.acts import Asked, Performed
 from devices.intake import contact
 from devices.models import Device
+from tables.acts.slips import handed_over
 from tables.models import Table
 from tables.services import floors
 from tests.services.house import (
@@ -74,6 +78,12 @@ def record(house: House) -> Iterator[Worked]:
     def acted(title: str, name: str, subject: str, **more: Any) -> Worked:
         return Worked(title, *house.act(name, subject, **more))
 
+    def taxed(title: str, name: str, subject: str, method: str, paid: Worked) -> Worked:
+        asked = Asked(name, subject, {"method": method}, "", house.now, None, "tester")
+        with transaction.atomic():
+            handed_over(asked, Performed(paid.stream, paid.sequence))
+        return Worked(title, paid.stream, paid.sequence + 1)
+
     yield Worked("A link is installed: the house seeds its level", "ms-mg01", 0)
     yield Worked("A lone table is installed", ALONE, 0)
     more = FLOOR[FLOOR.index('[[tables]]\ncode = "MS-102"') : FLOOR.index('[[tables]]\ncode = "TW-201"')]
@@ -99,8 +109,12 @@ def record(house: House) -> Iterator[Worked]:
 
     yield acted("A hit is verified", "hit.verify", HIT, checks=["cards", "seat", "wager_sensor", "surveillance"])
     yield acted("A hit is approved", "hit.approve", HIT, note="tape 12")
-    yield acted("An award is handed over by the cage", "hit.pay", HIT, method="cage")
+    yield (paid := acted("An award is handed over by the cage", "hit.pay", HIT, method="cage"))
+    yield taxed("Tax of the award is withheld: it stays in the cage", "hit.pay", HIT, "cage", paid)
     yield acted("Envy is handed over at the table", "payout.pay", f"{LINKED}/R-3/1/3", method="table")
+    large = f"{TWIN}/T-3/6/2"
+    yield (paid := acted("Envy of a larger wager is handed over at the table", "payout.pay", large, method="table"))
+    yield taxed("Tax of envy is withheld: its chips stay in the tray", "payout.pay", large, "table", paid)
     yield acted("A hit is rejected: award and seeds go back, unpaid envy is cancelled", "hit.reject", SECOND)
     third = "ms-mg01-000003"
     for step in ("hit.verify", "hit.approve"):

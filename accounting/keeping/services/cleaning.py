@@ -6,6 +6,7 @@ from datetime import datetime
 
 from accounting.office.services import jobs
 from accounting.people.services import sessions, sign_ins
+from accounting.slips.services import letting_go
 
 
 def clean(at: datetime) -> dict[str, int]:
@@ -14,4 +15,5 @@ def clean(at: datetime) -> dict[str, int]:
         "job_results": jobs.remove_results(at),
         "sign_ins": sign_ins.remove_old(at),
         "sessions": sessions.remove_over(at),
+        "winners": letting_go.let_go(at),
     }

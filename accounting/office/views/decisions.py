@@ -1,6 +1,7 @@
 """Decisions: what waits for me, a proposal with what it would change, and the form of an act."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.http import content_disposition_header
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_POST
 
 from accounting.models import Property
@@ -29,7 +32,7 @@ from accounting.queries import the_property
 from accounting.rules import acts
 from accounting.rules.acts import ActRefused, Field
 from accounting.rules.retention import kinds
-from accounting.shell.navigation import SECTIONS
+from accounting.shell.navigation import SECTIONS, may_use
 from accounting.shell.pages import page
 from accounting.shell.templatetags.pages import moment, money, role, share, whole, words
 
@@ -188,6 +191,21 @@ def about(proposal: Proposal, state: str, roles: frozenset[str]) -> str:
     return reverse(name, args=[subject])
 
 
+NAMED_SLIP = re.compile(r"\bslip (\d{6,})\b")
+
+
+def _with_slips(detail: str, roles: frozenset[str]) -> SafeString:
+    """What came of an act in words, each slip that it names a link for those who may open slips."""
+    section, name = PAGES["slip"]
+    if not may_use(section, roles):
+        return format_html("{}", detail)
+    words, numbers = NAMED_SLIP.split(detail)[::2], NAMED_SLIP.findall(detail)
+    said = format_html("{}", words[0])
+    for number, more in zip(numbers, words[1:], strict=True):
+        said += format_html('<a href="{}" data-row>slip {}</a>{}', reverse(name, args=[number]), number, more)
+    return said
+
+
 @page("decisions")
 def decision(request: HttpRequest, proposal_id: int) -> HttpResponse:
     """A proposal: what it would change now, who agreed, and what I may do with it."""
@@ -201,7 +219,7 @@ def _decision(
     proposal = queries.proposal(proposal_id)
     if proposal is None:
         raise Http404(f"there is no proposal {proposal_id}")
-    state, evidence = queries.state_of(proposal, at), queries.evidence_of(proposal)
+    state, evidence, ended = queries.state_of(proposal, at), queries.evidence_of(proposal), queries.outcome_of(proposal)
     context: dict[str, Any] = {
         "proposal": proposal,
         "title": title_of(proposal),
@@ -213,7 +231,8 @@ def _decision(
             for need in proposal.needs
         ],
         "still": in_words(queries.still_needed(proposal)) if state == WAITING else "",
-        "ended": queries.outcome_of(proposal),
+        "ended": ended,
+        "came_of_it": _with_slips(ended.detail, frozenset(me.roles)) if ended else "",
         "evidence": evidence,
         "kept_until": kinds()["evidence"].kept_until(timezone.localdate(proposal.proposed_at), timezone.localdate(at)),
         "digest": bytes(evidence.content_digest).hex() if evidence and evidence.content_digest else "",

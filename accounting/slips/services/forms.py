@@ -1,7 +1,7 @@
 """Forms W-2G of what slips pay: worked out when a slip is issued, when its winner is known, and when it is paid.
 
-What is withheld is on the slip and on the form. The ledger names an account for it (`withholding_payable`) and no entry: hit
-and envy are booked whole by the act that pays them (CONTRACT §7), so nothing is posted here.
+What is withheld is on the slip and on the form, and stays as it was when the slip was paid. Who pays books it right after the
+payment, which books the whole (CONTRACT §7): `tables/rules/withholding`.
 """
 
 import json

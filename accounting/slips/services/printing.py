@@ -35,4 +35,9 @@ def print_slip(number: int, *, by: str, at: datetime, origin: str = "") -> SlipP
 def document_of(slip: Slip) -> dict[str, Any]:
     """A slip with all that its document says, as it stands now."""
     home = the_property()
-    return slip_shown(slip) | {"property": home.name, "property_code": home.code, "time_zone": home.time_zone}
+    return slip_shown(slip) | {
+        "property": home.name,
+        "property_code": home.code,
+        "jurisdiction": home.jurisdiction,
+        "time_zone": home.time_zone,
+    }

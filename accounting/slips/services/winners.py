@@ -20,11 +20,14 @@ from accounting.rules.acts import ActRefused
 from accounting.rules.chain import canonical
 from accounting.services import audit
 from accounting.slips import trail
+from accounting.slips.documents.tax_forms import DOCUMENTS, F5754, W2G, tax_document
 from accounting.slips.models import Particulars, SlipCounter
 from accounting.slips.payables import PAYABLES
-from accounting.slips.queries import particulars_of, slip_of
+from accounting.slips.queries import form_shown, latest, particulars_of, slip_of
+from accounting.slips.rules.register import slip_name
 from accounting.slips.rules.winners import winners
 from accounting.slips.services import forms
+from accounting.slips.services.printing import document_of
 
 NONCE = 12
 
@@ -73,17 +76,48 @@ def look(subject: str, *, by: str, at: datetime, reason: str, origin: str = "") 
 
     ActRefused `missing_field` without a reason, `unknown_subject` where nobody was taken down, `no_key`.
     """
+    found = _in_clear(subject, reason)
+    _looked(subject, found, reason, by=by, at=at, origin=origin)
+    return found
+
+
+@transaction.atomic
+def print_form(
+    subject: str, kind: str, payee: int, *, by: str, at: datetime, reason: str, origin: str = ""
+) -> tuple[str, bytes]:
+    """A tax form of a payout as PDF, with the name of its file: the same bytes until forms or particulars are others.
+
+    It is kept nowhere, as nothing in clear is; the look is on record with its SHA-256. ActRefused as `look`, and
+    `unknown_subject` where there is no such form.
+    """
+    found, slip = _in_clear(subject, reason), slip_of(subject)
+    made = {form.payee: form for form in latest(slip)} if slip is not None else {}
+    people = [one | {"form": form_shown(made[one["payee"]])} for one in found if one["payee"] in made]
+    wanted = [one for one in people if kind == F5754 or one["payee"] == payee]
+    if slip is None or not wanted or (kind == F5754 and len(people) < 2):
+        raise ActRefused("unknown_subject", detail=f"there is no {DOCUMENTS[kind]} of {subject} for payee {payee}")
+    content = tax_document(kind, document_of(slip), people, payee)
+    name = f"{kind}-{slip_name(slip.number)}" + (f"-{payee}" if kind == W2G else "")
+    said = {"document": name, "sha256": sha256(content).hexdigest()}
+    _looked(subject, found, reason, by=by, at=at, origin=origin, **said)
+    return f"{name}.pdf", content
+
+
+def _in_clear(subject: str, reason: str) -> list[dict[str, Any]]:
     if not reason.strip():
         raise ActRefused("missing_field", "/reason", "say why you look")
     known = particulars_of(subject)
     if not known:
         raise ActRefused("unknown_subject", detail=f"nobody was taken down for {subject}")
-    found = [
-        _opened(row) | {"payee": row.payee, "share_cents": row.share_cents, "at": row.at, "by": row.by} for row in known
-    ]
-    detail = {"edition": known[0].edition, "payees": len(known), "reason": reason.strip()}
+    more = ("payee", "edition", "share_cents", "at", "by")
+    return [_opened(row) | {name: getattr(row, name) for name in more} for row in known]
+
+
+def _looked(
+    subject: str, found: list[dict[str, Any]], reason: str, *, by: str, at: datetime, origin: str, **said: str
+) -> None:
+    detail = {"edition": found[0]["edition"], "payees": len(found), "reason": reason.strip(), **said}
     audit.record(at=at, actor=by, action="look at particulars", subject=subject, detail=detail, origin=origin)
-    return found
 
 
 def _place(subject: str, edition: int, payee: int) -> bytes:
@@ -109,6 +143,8 @@ def _sealed(key: bytes, said: dict[str, Any], place: bytes, nonce: bytes) -> byt
 
 
 def _opened(row: Particulars) -> dict[str, Any]:
+    if not bytes(row.sealed):
+        raise ActRefused("let_go", detail=f"who won {row.subject} was let go of after its term")
     key, name = _key()
     if name != row.key:
         raise NoKey(f"this was sealed with key {row.key}; the service has {name}")

@@ -57,6 +57,22 @@
     });
   });
 
+  /* a form that somebody came for begins at its first fault, else at the first field that is still empty */
+  document.querySelectorAll("form[data-begin]").forEach(function (form) {
+    var fields = Array.prototype.slice.call(form.querySelectorAll("input:not([type=hidden]):not([type=file]), select, textarea"));
+    var first = fields.find(function (field) { return field.getAttribute("aria-invalid") === "true"; }) || fields.find(function (field) { return field.type === "checkbox" ? !field.checked : !field.value; });
+    if (first && !location.hash) { first.focus(); }
+  });
+
+  /* what opens beside the page changes it: the page is read anew soon, and when somebody comes back to it */
+  document.querySelectorAll("form[data-again]").forEach(function (form) {
+    form.addEventListener("submit", function () {
+      function again() { location.reload(); }
+      window.addEventListener("focus", again, {once: true});
+      setTimeout(again, 2000);
+    });
+  });
+
   /* lists that are all there are sorted by a click on a heading: <table class="sorts"> */
   function worth(cell) {
     var text = cell ? cell.textContent.trim() : "", number = text.replace(/\u2212/g, "-").replace(/[$,%\s]/g, "");

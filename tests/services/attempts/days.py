@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 from accounting import models as accounting
@@ -50,6 +51,12 @@ def new_reading(**changes: Any) -> accounting.Reading:
         "recorded_at": RECEIVED, "by": "ada", "display_cents": 1, "expected_cents": 1,
     }  # fmt: skip
     return accounting.Reading.objects.create(**values | changes)
+
+
+def new_photo(**changes: Any) -> accounting.ReadingPhoto:
+    values: dict[str, Any] = {"name": "sign.jpg", "content": b"a sign", "at": RECEIVED, "by": "ada"}
+    values |= changes
+    return accounting.ReadingPhoto.objects.create(**{"digest": sha256(values["content"]).digest()} | values)
 
 
 def new_note(**changes: Any) -> accounting.ReadingNote:
@@ -173,6 +180,26 @@ def _hand_that_reads_what_nobody_sees(house: House) -> object:
 @against("a_reading_is_not_below_zero")
 def _read_below_zero(house: House) -> object:
     return new_reading(display_cents=-1)
+
+
+@against("only_a_person_takes_photos")
+def _machine_that_takes_photos(house: House) -> object:
+    return new_reading(method="machine", reserve_cents=0, overflow_cents=0, photo=new_photo())
+
+
+@against("a_photo_has_a_name")
+def _photo_without_a_name(house: House) -> object:
+    return new_photo(name="")
+
+
+@against("a_photo_is_digested_as_it_is")
+def _photo_digested_otherwise(house: House) -> object:
+    return new_photo(digest=bytes(32))
+
+
+@against("a_photo_is_of_five_megabytes_at_most")
+def _photo_of_nothing(house: House) -> object:
+    return new_photo(content=b"")
 
 
 @against("a_reading_is_recorded_after_it_was_taken")

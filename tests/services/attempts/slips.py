@@ -249,3 +249,13 @@ def _form_that_withholds_by_none(house: House) -> object:
 @against("less_is_withheld_than_paid")
 def _all_withheld(house: House) -> object:
     return new_form(house, withholding="regular", withheld_cents=5)
+
+
+@against("who_won_is_kept_for_its_term")
+def _who_won_emptied_early(house: House) -> object:
+    return new_particulars().__class__.objects.update(sealed=b"")
+
+
+@against("who_won_is_kept_for_its_term")
+def _who_won_changed(house: House) -> object:
+    return new_particulars().__class__.objects.update(by="somebody else")
