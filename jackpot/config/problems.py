@@ -162,7 +162,8 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(error, LaterVersion):
         if _is_api(request):
             return problem(503, "later_version", str(error))
-        words = {"title": "This server is being updated", "status": 503, "detail": str(error)}
+        why = f"Nothing was changed: {error}. Try again; another server may have it already."
+        words = {"title": "This server is being updated", "status": 503, "detail": why}
         return render(request, "refused.html", words, status=503)
     if _is_api(request):
         return problem(500, "internal_error", "Something broke. It has been logged; send the same message again.")

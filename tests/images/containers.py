@@ -76,10 +76,10 @@ class Image:
 
     def start(self, service: Service, name: str) -> Container:
         """Start a service and leave it running."""
-        began = time.monotonic()
         words = [*self._arguments(service, name, ()), self.name, *self.command(service)]
+        health, began = self.health(service), time.monotonic()
         number = _podman("--runtime", self.runtime, "run", "--detach", *words).strip()
-        container = Container(name, number, self.health(service), began)
+        container = Container(name, number, health, began)
         self.running.append(container)
         return container
 

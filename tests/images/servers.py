@@ -115,6 +115,8 @@ def broker(named: str, folder: Path) -> Iterator[str]:
         yield f"redis://127.0.0.1:{port}/0" if named == "redis" else f"amqp://guest:guest@127.0.0.1:{port}//"
     finally:
         _end(server, signal.SIGTERM)
+        if named == "rabbitmq":  # its directory of nodes outlives it
+            subprocess.run(["epmd", "-kill"], env=environment, capture_output=True)
 
 
 def _connects(url: str) -> bool:

@@ -125,6 +125,10 @@ def test_people_are_told_and_nothing_is_recorded(busy_house: House, versions: Ve
     answer = client.post("/api/v1/proposals", json.dumps(wanted), content_type="application/json")
     assert (answer.status_code, answer.json()["code"]) == (503, "later_version")
     assert f"LaterVersion: {answer.json()['detail']}" == LATER[versions.differ]
+    page = client.post("/decisions/new/table.close/", {"subject": LINKED, "reason": "fire drill"})
+    assert page.status_code == 503
+    assert "This server is being updated" in page.content.decode()
+    assert f"Nothing was changed: {answer.json()['detail']}." in page.content.decode()
     assert recorded() == before
     assert value("SELECT count(*) FROM office_proposal") == 0
     versions.is_later()
