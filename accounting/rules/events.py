@@ -47,6 +47,12 @@ KINDS: Final = (
 )
 """A message's kind, or the act's name. A link that is filed is opened by that act: its stream begins with it."""
 
+UNASKED: Final = {
+    "hit.withhold": "Tax of a hit withheld",
+    "payout.withhold": "Tax of envy withheld",
+}
+"""What people call kinds that follow from an act without being one."""
+
 TERMS: Final = (
     OPENED,
     INSTALLED,

@@ -11,6 +11,7 @@ from accounting.office import queries, registry
 from accounting.office.callers import person_of
 from accounting.office.models import Job
 from accounting.office.work import JobKind
+from accounting.rules.events import UNASKED
 
 register = template.Library()
 
@@ -43,7 +44,7 @@ def offers(context: dict[str, Any], kind: str, subject: str) -> dict[str, Any]:
 def _title(act: str) -> str:
     """What people call an act; its own name where the house has it no more."""
     known = registry.acts().get(act)
-    return known.title if known else act
+    return known.title if known else UNASKED.get(act, act)
 
 
 @register.inclusion_tag("office/jobs.html", takes_context=True)
