@@ -130,6 +130,7 @@ def _cut_off(machine: Machine, server: EmbeddedPostgres, stack: ExitStack) -> No
     while not value("SELECT count(*) FROM devices_heartbeat WHERE name = 'sweep'"):
         time.sleep(0.1)
     worker.send_signal(signal.SIGSTOP)
+    house.play(message("before"))  # the gaming day is there
     codes = dict(zip(PHASES, lone_tables(len(PHASES)), strict=True))
     for code in codes.values():
         house.post(*(message(f"R-{n}", seat(1, "3s 7d"), table=code) for n in range(EACH)))
@@ -174,9 +175,9 @@ def _cut_off(machine: Machine, server: EmbeddedPostgres, stack: ExitStack) -> No
         print(f"  {phase}: {' '.join(said)}")
     worker.terminate()
     worker.wait(20)
-    assert value("SELECT count(*) FROM tables_round") == len(PHASES) * EACH
+    assert value("SELECT count(*) FROM tables_round") == 1 + len(PHASES) * EACH
     auditor.everything_agrees()
-    assert verify().rounds == len(PHASES) * EACH
+    assert verify().rounds == 1 + len(PHASES) * EACH
     print("nothing lost, nothing doubled")
 
 

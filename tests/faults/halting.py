@@ -80,7 +80,7 @@ def main(stream: int, phase: str, how: str) -> None:
     try:
         print("settled", settler.empty(stream, clock=timezone.now), flush=True)
     except Error as error:
-        print("ended", type(error).__name__, flush=True)
+        print("ended", type(error).__name__, str(error).strip().replace("\n", " "), flush=True)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ pytestmark = [pytest.mark.alone, pytest.mark.timeout(170)]
 STALL_SECONDS = 6.0
 EACH = 300  # a batch of several portions
 PATIENCE_SECONDS = 60.0
+TRIES = 4
 
 
 def lone_tables(count: int) -> list[str]:
@@ -36,6 +37,11 @@ def lone_tables(count: int) -> list[str]:
     return codes
 
 
+def _first_word(process: subprocess.Popen[bytes]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().decode().partition(" ")[0].strip()
+
+
 def unsettled() -> list[str]:
     """The streams on which messages wait."""
     found = rows(
@@ -45,19 +51,30 @@ def unsettled() -> list[str]:
 
 
 def test_whoever_is_stopped_in_any_phase_keeps_its_stream_for_six_seconds_at_most(busy_house: House) -> None:
+    busy_house.play(message("before"))  # the gaming day is there: whoever opens it and halts keeps all others waiting
     codes = dict(zip(PHASES, lone_tables(len(PHASES)), strict=True))
     for code in codes.values():
         busy_house.post(*(message(f"R-{n}", seat(1, "3s 7d"), table=code) for n in range(EACH)))
     with ExitStack() as stack:
-        halted = {}
-        for phase, code in codes.items():
-            command = [sys.executable, "-m", "tests.faults.halting", str(House.stream(code)), phase, "stop"]
+        halted: dict[str, subprocess.Popen[bytes]] = {}
+
+        def settle(phase: str) -> None:
+            command = [sys.executable, "-m", "tests.faults.halting", str(House.stream(codes[phase])), phase, "stop"]
             process = subprocess.Popen(command, cwd=ROOT, env=service_environment("settle"), stdout=subprocess.PIPE)
             stack.callback(process.kill)
             halted[phase] = process
-        for phase, process in halted.items():
-            assert process.stdout is not None and process.stdout.readline() == b"halted\n", phase
-        assert value("SELECT count(*) FROM tables_round") == 2 * EACH, "all but two have written nothing that counts"
+
+        for phase in PHASES:
+            settle(phase)
+        for phase in PHASES:
+            said = [_first_word(halted[phase])]
+            while said[-1] != "halted":  # on a busy machine one may be let go of before it came so far
+                assert said[-1] == "ended" and len(said) < TRIES, (phase, said)
+                settle(phase)
+                said.append(_first_word(halted[phase]))
+        assert value("SELECT count(*) FROM tables_round") == 1 + 2 * EACH, (
+            "all but two have written nothing that counts"
+        )
         with running(WORKER, "settle"):
             give_up = time.monotonic() + PATIENCE_SECONDS
             while not value("SELECT count(*) FROM devices_heartbeat WHERE name = 'sweep'"):
@@ -72,14 +89,14 @@ def test_whoever_is_stopped_in_any_phase_keeps_its_stream_for_six_seconds_at_mos
             assert stall < STALL_SECONDS
             for process in halted.values():
                 process.send_signal(signal.SIGCONT)
-            said = {phase: process.communicate(timeout=60)[0].decode().split() for phase, process in halted.items()}
-    assert {phase: words[0] for phase, words in said.items()} == {
+            became = {phase: process.communicate(timeout=60)[0].decode().split() for phase, process in halted.items()}
+    assert {phase: words[0] for phase, words in became.items()} == {
         **dict.fromkeys(PHASES, "ended"),
         # Its batch was committed; the session that kept the stream from others is gone, and the next one finds nothing.
         "committed": "settled",
-        "told": said["told"][0],
-    }, said
-    assert value("SELECT count(*) FROM tables_round") == len(PHASES) * EACH
+        "told": became["told"][0],
+    }, became
+    assert value("SELECT count(*) FROM tables_round") == 1 + len(PHASES) * EACH
     assert value("SELECT count(*) FROM tables_hold") == 0
     auditor.everything_agrees()
-    assert verify().rounds == len(PHASES) * EACH
+    assert verify().rounds == 1 + len(PHASES) * EACH
