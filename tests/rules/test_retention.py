@@ -23,7 +23,7 @@ def test_what_a_rule_names_is_kept_that_long() -> None:
     assert (named["job_results"], named["sign_ins"]) == ((0, 90), (1, 0))
     assert all(one.ends in ENDS for one in kinds().values())
     assert {code for code, one in kinds().items() if one.ends in (REMOVED, EMPTIED)} == {
-        "job_files", "job_results", "sign_ins",
+        "job_files", "job_results", "sign_ins", "winners",
     }  # fmt: skip
     assert all(bool(one.guard) == (one.ends in (REMOVED, EMPTIED)) for one in kinds().values())
     assert all(bool(one.editions) == (one.ends != DONE) for one in kinds().values())
