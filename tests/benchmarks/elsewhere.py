@@ -38,6 +38,9 @@ def run(place: Hall, *, base: int = 50_000, rounds: int = 12_000) -> list[Figure
     posted = write(place, floor.rounds(text, rounds, prefix="beside"), "beside.ndjson")
     copy = Copy(place.data.path / "copy", place.postgres)
     copy.follow()
+    with copy.connect() as session:  # else what is replayed cuts the report off after half a minute
+        session.execute("ALTER SYSTEM SET max_standby_streaming_delay = '30min'")
+        session.execute("SELECT pg_reload_conf()")
     figures = Figures(
         "A long report beside settling (each round accepted and settled by itself)",
         ("report", "rounds/s", "p50 ms", "p99 ms", "last tenth p50 ms", "pages of meters", "report s", "copy behind s"),
