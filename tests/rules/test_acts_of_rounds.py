@@ -11,6 +11,7 @@ from jackpot.rules.decision import read_act
 from jackpot.rules.meter import Meter
 from tables.rules.deciding import ACTS, SHAPES
 from tables.rules.unclaimed import OF_UNCLAIMED
+from tables.rules.withholding import OF_WITHHOLDING
 from tests.rules.lines import ROYAL, STRAIGHT_FLUSH, Lines, at, contributed, message, moved
 
 LIABILITY = "level:aa/major:liability"
@@ -26,6 +27,9 @@ def test_what_is_asked_of_a_round_that_is_not_there_or_in_no_state_for_it(name: 
     assert lines.code(name, "MS-1", **payload) == "unknown_subject"
     assert lines.round("R-1", void=("all",))["outcome"] == VOID
     assert lines.code(name, "MS-1/R-1", **payload) == "wrong_state"
+
+
+TAXED = set(OF_WITHHOLDING.values())
 
 
 def test_only_what_people_may_override_is_released() -> None:
@@ -157,8 +161,8 @@ def test_what_overflowed_is_taken_from_the_overflow_to_the_millionth() -> None:
 
 def test_every_act_of_the_contract_has_a_shape_and_a_decider() -> None:
     assert SHAPES.keys() <= ACTS.keys()
-    assert SHAPES.keys() >= OF_UNCLAIMED
-    assert len(SHAPES) == 23 + len(OF_UNCLAIMED), "CONTRACT §7, and what nobody came for"
+    assert SHAPES.keys() >= OF_UNCLAIMED | TAXED
+    assert len(SHAPES) == 23 + len(OF_UNCLAIMED) + len(TAXED), "CONTRACT §7, what nobody came for, and tax withheld"
     assert all(isinstance(shape, Shape) and shape.schema()["type"] == "object" for shape in SHAPES.values())
 
 
