@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
@@ -30,13 +30,13 @@ def asked(
 ) -> Asked:
     """What a request asks of a report; `also` are parameters that are somebody else's. BadParameter names the one at fault."""
     given = parameters.read(query, (*names(report), *also))
-    today = day_queries.gaming_day(at)[0]
+    today = local_date(at) if report.by_calendar else day_queries.gaming_day(at)[0]
     first = last = today
     if report.period == DAYS:
         last = given.day("to") or today
         first = given.day("from") or min(last, today)
         if last < first:
-            raise BadParameter("to", "a gaming day that is not before from is expected")
+            raise BadParameter("to", f"a {report.day} that is not before from is expected")
     elif report.period == ONE_DAY:
         first = last = given.day("day") or today
     found = {}
@@ -46,6 +46,11 @@ def asked(
         if value or parameter.default:
             found[parameter.name] = value or parameter.default
     return Asked(first, last, at, found)
+
+
+def local_date(at: datetime) -> date:
+    """The date by the calendar on the property's clock."""
+    return at.astimezone(ZoneInfo(queries.the_property().time_zone)).date()
 
 
 class Heading(NamedTuple):
@@ -126,8 +131,8 @@ def period(report: Report, asked: Asked, when: str) -> str:
     if report.period == AS_IT_STANDS:
         return f"as it stands at {when}"
     if asked.first == asked.last:
-        return f"gaming day {asked.first}"
-    return f"gaming days {asked.first} to {asked.last}"
+        return f"{report.day} {asked.first}"
+    return f"{report.day}s {asked.first} to {asked.last}"
 
 
 def filters(report: Report, asked: Asked) -> str:

@@ -112,7 +112,8 @@ def no_remarks(asked: Asked) -> list[str]:
 class Report:
     """A report: what it is called and for, who sees it, what it is over, and the function that gives its rows.
 
-    `remarks` are what it says beside its rows, such as numbers that are missing.
+    `remarks` are what it says beside its rows, such as numbers that are missing. Its days are gaming days, or `by_calendar` those
+    of the calendar: what is paid at one in the morning is of a new one.
     """
 
     code: str
@@ -123,9 +124,15 @@ class Report:
     columns: tuple[Column, ...]
     rows: Callable[[Asked], Iterable[Row]]
     period: str = DAYS
+    by_calendar: bool = False
     parameters: tuple[Parameter, ...] = ()
     feet: tuple[Foot, ...] = ()
     remarks: Callable[[Asked], list[str]] = no_remarks
+
+    @property
+    def day(self) -> str:
+        """What its days are called."""
+        return "day" if self.by_calendar else "gaming day"
 
     def place(self, name: str) -> int:
         """Where a column stands."""

@@ -145,6 +145,7 @@ TAX: Final = Report(
     purpose="Forms W-2G by the day of payment, without names: who won is sealed, and every look at it is on record",
     group=HAND_PAYS,
     roles=frozenset({ACCOUNTING, CONTROLLER, AUDITOR}),
+    by_calendar=True,
     parameters=(Parameter(name="withholding", title="Withholding", options=lambda: WITHHOLDINGS),),
     columns=(
         Column(name="slip", title="Slip", page=SLIP),

@@ -9,7 +9,7 @@ import re
 import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 from hashlib import sha256
 from tempfile import TemporaryFile
@@ -426,3 +426,11 @@ def test_a_report_over_no_day_is_empty_and_says_so(reported: Lived) -> None:
     assert "Nothing in this period." in page
     assert making.names(registry.reports()["ledger"]) == ("from", "to", "account", "stream", "reason")
     assert connection.connection is not None
+
+
+def test_taxes_know_days_of_the_calendar_and_everything_else_gaming_days(lived: Lived) -> None:
+    half_past_one = datetime(2026, 11, 28, 6, 30, tzinfo=UTC)  # at night, in the house
+    asked = {code: making.asked(registry.reports()[code], [], at=half_past_one).last for code in ("tax", "slips")}
+    assert asked == {"tax": date(2026, 11, 28), "slips": date(2026, 11, 27)}
+    shown = text_of(client_of(AUDITOR).get("/reports/tax/", {"from": "2026-11-01", "to": "2026-11-28"}))
+    assert "days 2026-11-01 to 2026-11-28" in shown and "gaming days" not in shown

@@ -25,12 +25,16 @@ FIELDS: Final = {
 """What is taken down of each payee: what it is called, and how long it may be. Of two identifications one has a photograph."""
 
 OPTIONAL: Final = ("taxpayer_number",)
-NUMBER: Final = re.compile(r"\d{3}-?\d{2}-?\d{4}|\d{2}-\d{7}", re.ASCII)
+EMPLOYER: Final = re.compile(r"\d{2}-\d{7}", re.ASCII)
+NUMBER: Final = re.compile(rf"\d{{3}}-?\d{{2}}-?\d{{4}}|{EMPLOYER.pattern}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Winner:
-    """One payee: who, where, under which taxpayer's number (nine digits, or none), seen by which identifications; their cents."""
+    """One payee: who, where, under which taxpayer's number, seen by which identifications; their cents.
+
+    The number is nine digits of a person, an employer's with its hyphen (`12-3456789`), or none.
+    """
 
     name: str
     address: str
@@ -65,7 +69,7 @@ def _winner(given: object, pointer: str) -> Winner:
     number = said["taxpayer_number"]
     if number and not NUMBER.fullmatch(number):
         raise ActRefused("invalid_value", f"{pointer}/taxpayer_number", "nine digits are expected, like 123-45-6789")
-    said["taxpayer_number"] = number.replace("-", "")
+    said["taxpayer_number"] = number if EMPLOYER.fullmatch(number) else number.replace("-", "")
     if said["first_id"] == said["second_id"]:
         raise ActRefused("invalid_value", f"{pointer}/second_id", "two different identifications are expected")
     if "share_cents" not in given:
@@ -89,9 +93,13 @@ def _text(given: Mapping[str, Any], name: str, pointer: str) -> str:
 
 def masked(number: str) -> str:
     """A taxpayer's number with its last four digits alone."""
+    if EMPLOYER.fullmatch(number):
+        return f"••-•••{number[-4:]}"
     return f"•••-••-{number[-4:]}" if number else "none"
 
 
 def written(number: str) -> str:
     """A taxpayer's number as forms have it."""
+    if EMPLOYER.fullmatch(number):
+        return number
     return f"{number[:3]}-{number[3:5]}-{number[5:]}" if number else "none"
