@@ -1,6 +1,7 @@
 """Reports of play: statistics of every wager against its odds; and what players won and nobody handed over yet."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from fractions import Fraction
 from typing import Final
 
@@ -24,6 +25,7 @@ from accounting.reporting.shape import (
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
 from tables.odds.theory import deviations, standard_deviation
 from tables.queries import statistics
+from tables.queries.days import tables_on
 from tables.queries.projection import table_codes
 from tables.queries.statistics import Wagered
 from tables.queries.unclaimed import owed, waiting
@@ -86,6 +88,40 @@ STATISTICS: Final = Report(
         Foot(said="hold is theoretical and its difference", left=("theory", "difference"), right=("hold",)),
     ),
     remarks=_left_out,
+)
+
+
+# ── games ───────────────────────────────────────────────────────────────────────────────────────────────────────
+def _games(asked: Asked) -> Iterator[Row]:
+    for number in range((asked.last - asked.first).days + 1):
+        day = asked.first + timedelta(days=number)
+        for each in tables_on(day, table=asked.get("table")):
+            moved = (each.handle_cents, each.pays_cents, each.envy_cents, each.contributions_cents)
+            if each.rounds or any(moved):
+                yield day, each.game, each.table, each.link, each.rounds, *moved, each.win_cents
+
+
+GAMES: Final = Report(
+    code="games",
+    title="Master games report",
+    purpose="What each table took, paid and accrued for progressive prizes, by gaming day; odds and envy are no accrual",
+    group=PLAY,
+    roles=KEEPERS | {MANAGER},
+    parameters=(Parameter(name="table", title="Table", options=table_codes),),
+    columns=(
+        Column(name="day", title="Gaming day", kind=DAY),
+        Column(name="game", title="Game"),
+        Column(name="table", title="Table"),
+        Column(name="link", title="Link"),
+        Column(name="rounds", title="Rounds", kind=WHOLE, sums=True),
+        Column(name="handle", title="Handle", kind=MONEY, sums=True),
+        Column(name="paid", title="Paid at odds", kind=MONEY, sums=True),
+        Column(name="envy", title="Envy", kind=MONEY, sums=True),
+        Column(name="accrued", title="Progressive accrual", kind=MONEY, sums=True),
+        Column(name="win", title="Win", kind=MONEY, sums=True),
+    ),
+    rows=_games,
+    feet=(Foot(said="handle is paid, accrued and won", left=("paid", "envy", "accrued", "win"), right=("handle",)),),
 )
 
 
@@ -152,4 +188,4 @@ UNCLAIMED: Final = Report(
     remarks=_against_the_ledger,
 )
 
-REPORTS: Final = (STATISTICS, UNCLAIMED)
+REPORTS: Final = (STATISTICS, GAMES, UNCLAIMED)

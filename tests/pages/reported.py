@@ -33,7 +33,7 @@ from tests.services.house import LINKED, NEIGHBOUR, TWIN, House, Message, locked
 
 ROOT = Path(__file__).parents[2]
 CODES = (
-    "progressive", "roll-forward", "jackpots", "slips", "tax", "unclaimed", "statistics", "trial-balance", "ledger",
+    "progressive", "roll-forward", "jackpots", "slips", "tax", "unclaimed", "statistics", "games", "trial-balance", "ledger",
     "adjustments", "acts", "access", "exceptions",
 )  # fmt: skip
 FIRST = "2026-11-01"

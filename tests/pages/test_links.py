@@ -17,7 +17,16 @@ from tests.services.house import House
 PARTS = {"clock", "floor-now", "jackpots-hits", "jackpot-hits", "jackpot-series", "payout-total"}
 """Parts of pages that read themselves anew."""
 STREAMS = {"live", "sign-stream"}
-ASKED_FOR = {"find", "decision-evidence", "foreseen", "report-file", "signed-heads", "slip-print", "job-file"}
+ASKED_FOR = {
+    "find",
+    "decision-evidence",
+    "foreseen",
+    "report-file",
+    "signed-heads",
+    "slip-print",
+    "job-file",
+    "reading-photo",
+}
 """What no link leads to: a form does; and files."""
 OF_LARGE_WINS = {"winner"}
 """No win of this house is reported for taxes: `test_slips` comes to them."""

@@ -283,6 +283,31 @@ def test_acts_exceptions_and_access_name_who_did_what(reported: Lived) -> None:
     assert report("access", person="tess")["rows"]
 
 
+ACCRUED = """
+    SELECT coalesce(sum(CASE WHEN debit.kind = 'contribution_expense' THEN amount_cents ELSE -amount_cents END), 0)
+    FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id
+    JOIN accounting_account credit ON credit.id = credit_id
+    WHERE 'contribution_expense' IN (debit.kind, credit.kind)
+"""
+
+
+def test_the_games_report_accrues_what_wagers_brought_and_neither_odds_nor_envy(reported: Lived) -> None:
+    found = report("games")
+    wagered = report("statistics")["rows"]
+    assert found["totals"]["accrued"] == value(ACCRUED) > 0, (
+        "every contribution that was booked, less what was taken back"
+    )
+    taken: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in wagered:
+        taken[row["table"]] += Counter({"envy": row["paid"]} if row["wager"] == "envy" else {"handle": row["handle"]})
+    for table, kinds in taken.items():
+        rows = [row for row in found["rows"] if row["table"] == table]
+        assert {name: sum(row[name] for row in rows) for name in kinds} == dict(kinds), table
+        assert all(row["win"] == row["handle"] - row["paid"] - row["envy"] - row["accrued"] for row in rows)
+    of_twin = [row["accrued"] for row in found["rows"] if row["table"] == TWIN]
+    assert report("games", table=TWIN)["totals"]["accrued"] == sum(of_twin) > 0
+
+
 def test_a_table_that_held_too_little_is_an_exception(reported: Lived, monkeypatch: pytest.MonkeyPatch) -> None:
     assert report("exceptions", kind="hold off its theory")["rows"] == [], "too few wagers to say anything"
     monkeypatch.setattr("devices.exceptions.thresholds_in", lambda jurisdiction: Thresholds(100, 40_000, 1))

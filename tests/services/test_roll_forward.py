@@ -32,7 +32,9 @@ def test_a_day_is_in_a_period_of_every_width(day: date, names: tuple[str, ...]) 
 
 
 def test_every_reason_that_moves_what_is_owed_has_a_column() -> None:
-    assert set(REASONS) - set(OF_REASON) == {"wager", "fixed_pay"}
+    assert set(REASONS) - set(OF_REASON) == {"wager", "fixed_pay", "withholding"}, (
+        "of play, and of what was paid already"
+    )
     assert set(OF_REASON.values()) == set(MOVEMENTS)
 
 

@@ -101,6 +101,7 @@ def test_a_permission_that_was_revoked(busy_house: House) -> None:
         GRANT USAGE ON SCHEMA public TO settling;
         GRANT ALL ON ALL TABLES IN SCHEMA public TO settling;
         GRANT ALL ON ALL SEQUENCES IN SCHEMA public TO settling;
+        GRANT EXECUTE ON FUNCTION pg_try_advisory_lock(bigint), pg_advisory_unlock(bigint) TO settling;
         REVOKE UPDATE ON jackpot_meter FROM settling;
     """)
     try:
