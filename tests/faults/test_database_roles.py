@@ -433,8 +433,12 @@ def test_an_auditor_that_lifts_its_limits_and_keeps_a_snapshot_is_ended_and_nobo
 
 
 def test_a_table_of_records_is_one_that_only_grows(place: Place) -> None:
+    # What is emptied after its term (`tgtype` without UPDATE) is guarded by a trigger of its own.
     guarded = {
-        name for (name,) in place.rows("SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'append_only'")
+        name
+        for (name,) in place.rows(
+            "SELECT tgrelid::regclass::text FROM pg_trigger WHERE tgname = 'append_only' AND tgtype & 16 <> 0"
+        )
     }
     assert len(guarded) >= 24
     assert guarded <= APPENDED
