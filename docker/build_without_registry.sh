@@ -12,14 +12,14 @@ docker/build_without_registry.sh [--pip-config FILE] [--certificates FILE] [--vo
   --certificates FILE  a bundle of certificate authorities to trust while building, where a proxy speaks TLS in its own name;
                        `cert = /etc/ssl/certs/building.crt` in pip.conf names it
   --volume FROM:TO     a folder that must be there while building, such as the wheels that pip.conf names; read-only
-  --mirror URL         Debian's packages (http://deb.debian.org/debian)
-  --security URL       Debian's security updates (http://deb.debian.org/debian-security)
+  --mirror URL         Debian's packages (Debian's own, with its updates and security updates)
+  --security URL       Debian's security updates, beside --mirror
   --tag NAME           what the image is called (jackpot:local, as compose.yaml calls it)
 WORDS
 }
 
-mirror=http://deb.debian.org/debian
-security=http://deb.debian.org/debian-security
+mirror=
+security=
 tag=jackpot:local
 base=yes
 image=yes
@@ -46,6 +46,9 @@ python=$(echo "$name" | sed 's/^python:\([0-9.]*\)-.*$/python\1/')
 if [ "$base" = yes ]; then
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
+    set -- "$suite" "$work/base.tar"
+    [ -z "$mirror" ] || set -- "$@" "deb $mirror $suite main"
+    [ -z "$security" ] || set -- "$@" "deb $security $suite-security main"
     # Documents, translations and lists of packages are of no use in an image; licences stay. usr-is-merged spares it Perl's
     # library (50 MB), and pip comes with venv.
     mmdebstrap --variant=minbase --mode=root --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
@@ -54,7 +57,7 @@ if [ "$base" = yes ]; then
         --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-include=/usr/share/doc/*/copyright' \
         --customize-hook="ln -sf $python \"\$1/usr/bin/python\"" \
         --customize-hook='rm -rf "$1"/var/lib/apt/lists/* "$1"/var/cache/apt/* "$1"/var/log/*' \
-        "$suite" "$work/base.tar" "deb $mirror $suite main" "deb $security $suite-security main"
+        "$@"
     container=$(buildah from scratch)
     buildah add --quiet "$container" "$work/base.tar" / >/dev/null
     buildah config --cmd "$python" --env LANG=C.UTF-8 "$container"
