@@ -23,6 +23,7 @@ from accounting.reporting.shape import (
     Row,
 )
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
+from accounting.shell.templatetags.pages import title
 from tables.odds.theory import deviations, standard_deviation
 from tables.queries import statistics
 from tables.queries.days import tables_on
@@ -110,7 +111,7 @@ GAMES: Final = Report(
     parameters=(Parameter(name="table", title="Table", options=table_codes),),
     columns=(
         Column(name="day", title="Gaming day", kind=DAY),
-        Column(name="game", title="Game"),
+        Column(name="game", title="Game", words=title),
         Column(name="table", title="Table"),
         Column(name="link", title="Link"),
         Column(name="rounds", title="Rounds", kind=WHOLE, sums=True),
