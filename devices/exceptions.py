@@ -15,7 +15,9 @@ from accounting.day_queries import began_on
 from accounting.event_queries import documented_between
 from accounting.queries import streams, the_property
 from accounting.rules.events import CONTACT
+from accounting.shell.templatetags.pages import told
 from accounting.slips import queries as slips
+from devices.intake.contact import LOST, REGAINED
 from devices.models import SignificantEvent
 from tables.odds.theory import deviations
 from tables.odds.thresholds import thresholds_in
@@ -180,10 +182,11 @@ def _readings(kind: str, first: date, last: date) -> Iterator[Exceptional]:
 
 def _significant(begins: datetime, end: datetime) -> Iterator[Exceptional]:
     found = SignificantEvent.objects.filter(recorded_at__gte=begins, recorded_at__lt=end).order_by("id")
+    found = found.exclude(code__in=(LOST, REGAINED))  # these are among the devices that were silent, with their minutes
     after = 0
     while run := list(found.filter(id__gt=after)[:AT_ONCE]):
         for one in run:
-            said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in one.detail.items())
+            said = ", ".join(f"{name.replace('_', ' ')} {told(value)}" for name, value in one.detail.items())
             words = f"{one.code.replace('_', ' ')}{': ' if said else ''}{said}"
             yield Exceptional(one.recorded_at, SIGNIFICANT, one.table or one.device, one.device or None, words, None)
         after = run[-1].pk

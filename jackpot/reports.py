@@ -19,6 +19,7 @@ from accounting.reporting.shape import (
     Row,
 )
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
+from accounting.shell.templatetags.pages import words
 from jackpot import hit_queries, queries
 from jackpot.rules.hits import APPROVED, PAID, REJECTED, REMITTED, VERIFIED
 from jackpot.rules.meter import MILLION
@@ -34,8 +35,9 @@ def _hits(asked: Asked) -> Iterator[Row]:
         over = steps.get(state) if state in GONE else None
         by = {name: steps[name]["by"] if name in steps else None for name in (VERIFIED, APPROVED)}
         yield (
-            hit["hit"], hit["level"], hit["order"], hit["detected_at"], hit["table"], hit["round"], hit["seat"], hit["hand"],
-            Fraction(hit["share_ppm"], MILLION), hit["meter_before_cents"], award, *seeded, hit["meter_after_cents"], state,
+            hit["hit"], hit["level"], hit["order"], hit["detected_at"], hit["table"], hit["round"], hit["seat"],
+            words(hit["hand"]), Fraction(hit["share_ppm"], MILLION), hit["meter_before_cents"],
+            award, *seeded, hit["meter_after_cents"], state,
             *(award if state == each else 0 for each in GONE), 0 if state in GONE else award,
             by[VERIFIED], by[APPROVED], over["by"] if over else None, over["at"] if over else None,
         )  # fmt: skip

@@ -48,10 +48,15 @@ KINDS: Final = (
 """A message's kind, or the act's name. A link that is filed is opened by that act: its stream begins with it."""
 
 UNASKED: Final = {
+    OPENED: "Opened",
+    ROUND: "Round",
+    LOCK: "Lock",
+    INSTALLED: "Table installed",
+    CONTACT: "Contact with a table",
     "hit.withhold": "Tax of a hit withheld",
     "payout.withhold": "Tax of envy withheld",
 }
-"""What people call kinds that follow from an act without being one."""
+"""What people call the kinds that nobody asks for: messages, what is installed, and what follows from an act."""
 
 TERMS: Final = (
     OPENED,

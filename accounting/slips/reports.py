@@ -22,6 +22,7 @@ from accounting.reporting.shape import (
 )
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
 from accounting.rules.tax import WITHHOLDINGS
+from accounting.shell.templatetags.pages import words
 from accounting.slips import queries
 from accounting.slips.rules.register import ISSUED, PAID, STATES, VOID, slip_name
 
@@ -33,7 +34,7 @@ def _register(asked: Asked) -> Iterator[Row]:
         cents, state = slip["cents"], slip["state"]
         yield (
             slip["slip"], state, slip["gaming_date"], slip["issued_at"], slip["kind"], slip["table"], slip["seat"], slip["link"],
-            slip["hand"], *(cents if state == each else 0 for each in (PAID, ISSUED, VOID)), cents, slip["withheld_cents"],
+            words(slip["hand"]), *(cents if state == each else 0 for each in (PAID, ISSUED, VOID)), cents, slip["withheld_cents"],
             slip["method"], slip["form"], slip["prepared_by"], slip["paid_by"], slip["paid_at"], slip["void_by"],
             slip["void_agreed_by"], slip["void_reason"], slip["replaces"], slip["replaced_by"], slip["override"] or None,
         )  # fmt: skip

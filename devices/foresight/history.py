@@ -86,7 +86,7 @@ def history(code: str, since: datetime | None, until: datetime | None) -> Histor
                 levels[level].append((moment, cents))
     happened = [_hit(hit) for hit in shown]
     for event in acts:
-        happened += _acts(event, displays)
+        happened += _acts(event, code, displays)
     happened.sort(key=lambda one: one.sequence)
     return History(code, levels, happened, max(last - first + 1, 0), hits - len(shown))
 
@@ -98,8 +98,8 @@ def _hit(hit: Any) -> Happened:
     return Happened(hit.sequence, hit.detected_at, kind, hit.level.code, what, hit.paid_cents)
 
 
-def _acts(event: Any, displays: dict[int, dict[str, int]]) -> list[Happened]:
-    """An act, on each level whose display it moved, or once on all of them."""
+def _acts(event: Any, code: str, displays: dict[int, dict[str, int]]) -> list[Happened]:
+    """An act, on each level whose display it moved, or once on all of them; another link that closed only brought money."""
     asked = msgspec.json.decode(event.cause)
     what = event.kind.replace(".", " ")
     if reason := asked.get("payload", {}).get("reason"):
@@ -107,6 +107,8 @@ def _acts(event: Any, displays: dict[int, dict[str, int]]) -> list[Happened]:
     before, after = displays.get(event.sequence - 1, {}), displays.get(event.sequence, {})
     moved = {level: cents - before.get(level, cents) for level, cents in after.items()}
     kind = ACTS[event.kind]
+    if event.kind.startswith("link.") and (closed := asked["subject"]) != code:
+        kind, what = "adjusted", f"{what} of {closed}"
     if kind != "adjusted":
         return [Happened(event.sequence, event.recorded_at, kind, None, what, None)]
     return [

@@ -72,6 +72,27 @@ def test_the_page_says_what_it_draws(eventful: House, signed_in: SignedIn) -> No
     assert "Nothing is on record in this period" in text_of(client.get(PAGE + "?from=2020-01-01&to=2020-01-02"))
 
 
+def test_another_link_that_closes_brings_money_and_suspends_nothing(house: House) -> None:
+    """What is left of it goes to a level of this link: a closing there, an adjustment here."""
+    house.play(message("R-1"), message("R-1", table=TWIN))
+    house.act("link.suspend", "twin", at=house.now + LATER)
+    levels = [
+        each
+        for (each,) in rows(
+            "SELECT code FROM jackpot_level WHERE link_id = (SELECT id FROM jackpot_link WHERE code = 'twin')"
+        )
+    ]
+    parts = [
+        {"level": level, "part": part, "to": "ms-mg01/major"}
+        for level in levels
+        for part in ("display", "reserve", "overflow")
+    ]
+    house.act("link.close", "twin", at=house.now + LATER, disposition=parts)
+    found = history("ms-mg01", None, None)
+    assert found is not None
+    assert {(one.kind, one.what) for one in found.happened} == {("adjusted", "link close of twin")}
+
+
 def test_zooming_moves_both_ends(eventful: House, signed_in: SignedIn) -> None:
     client = signed_in()
     body = client.get(PAGE + "?from=2026-11-28T02:00:00Z&to=2026-11-28T06:00:00Z&with=twin").content.decode()

@@ -1,6 +1,7 @@
 """How money, shares, meters and cards are written."""
 
 import pytest
+from django.utils import timezone
 
 from accounting.shell.templatetags import pages
 from tables.templatetags import cards
@@ -43,6 +44,18 @@ def test_a_ten_is_drawn_as_ten_and_red_suits_are_red() -> None:
     assert "<b>10</b>" in cards.face("Th", "small")
     assert "pc-red" in cards.face("Th", "small")
     assert "pc-red" not in cards.face("Ts", "small")
+
+
+def test_a_day_of_another_year_says_which() -> None:
+    now = timezone.localtime()
+    assert pages.calendar(now) == f"{now.day} {now:%b}"
+    assert pages.calendar(now.replace(year=now.year - 1, day=1)) == f"1 {now:%b} {now.year - 1}"
+
+
+def test_moments_of_a_record_are_on_the_house_s_clock_and_the_rest_is_as_it_is() -> None:
+    with timezone.override("America/New_York"):
+        assert pages.told("2026-11-27T20:44:00+00:00") == "2026-11-27 15:44:00"
+    assert (pages.told("bay"), pages.told(43)) == ("bay", "43")
 
 
 def test_nothing_from_outside_becomes_markup() -> None:

@@ -48,8 +48,24 @@ def links_of(response: Any, address: str) -> list[str]:
     ]
 
 
+AS_WRITTEN = re.compile(
+    r"<(script|style|pre|code|textarea)\b.*?</\1>|<(\w+)[^>]*\bclass=\"[^\"]*\bmono\b[^>]*>.*?</\2>|<[^>]+>", re.DOTALL
+)
+"""What a page shows as it is on record: codes, messages and documents in a face of their own; and tags."""
+OF_MACHINES = re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d[^\s;,]*|\b[a-z]+(?:_[a-z]+)+\b|\b(?:None|True|False)\b(?=[^ .])")
+
+
+def machine_words(response: Any) -> list[str]:
+    """What a page says in the words of machines where people read: moments in UTC, codes with underscores."""
+    said = html.unescape(AS_WRITTEN.sub(" ", response.content.decode()))
+    return sorted({found[0] for found in OF_MACHINES.finditer(said)})
+
+
 def walk(client: Client, *begins: str, most: int) -> Walk:
-    """Open the pages that somebody can come to, of every kind so many at most; what is no page is among `wrong`."""
+    """Open the pages that somebody can come to, of every kind so many at most.
+
+    Among `wrong` is what is no page, and what is said there in the words of machines.
+    """
     seen, came, walked = set[str](), Counter[str](), Walk()
     todo = deque(begins)
     while todo:
@@ -69,6 +85,7 @@ def walk(client: Client, *begins: str, most: int) -> Walk:
             walked.wrong.append(f"{address}: {response.status_code} {content}")
             continue
         walked.kinds.setdefault(kind, []).append(address)
+        walked.wrong += [f"{address} says {said}" for said in machine_words(response)]
         todo += links_of(response, address)
     return walked
 

@@ -76,6 +76,8 @@ def test_minutes_of_lost_contact_are_on_the_exceptions_report(busy_house: House,
         (LINKED, after(401), "heard of again", None),
         (TWIN, after(401), "silent for 21 min, and still is", 21),
     ]
+    told = [one for one in exceptions.between(day, day, at=now) if one.about in (LINKED, TWIN)]
+    assert told == found, "each turn once, however many tell of it"
     later = day + timedelta(days=1)
     assert list(exceptions.between(later, later, only=exceptions.SILENT, at=now)) == []
     (row, *_) = list(EXCEPTIONS.rows(Asked(day, day, now, {"kind": exceptions.SILENT})))

@@ -12,6 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from accounting.rules.accounts import named
+from accounting.rules.moments import is_moment
 from accounting.rules.roles import ROLES
 from accounting.rules.signs import pieces
 
@@ -192,8 +193,10 @@ def minute(at: datetime | str | None) -> str:
 
 @register.filter
 def calendar(at: datetime | str | None) -> str:
-    """The calendar day on the property's clock: `27 Nov`."""
-    return _written(at, "%-d %b")
+    """The calendar day on the property's clock: `27 Nov`, of another year than this one with it: `27 Nov 2025`."""
+    local = None if at is None else instant(at)
+    this_year = local is not None and local.year == timezone.localtime().year
+    return _written(at, "%-d %b" if this_year else "%-d %b %Y")
 
 
 @register.filter
@@ -290,7 +293,13 @@ def _told(key: str, value: Any) -> str:
         return money(value)
     if key.endswith("_until"):
         return minute(value)
-    return " + ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return " + ".join(map(str, value)) if isinstance(value, list) else told(value)
+
+
+@register.filter
+def told(value: Any) -> str:
+    """A value of a record in words: a moment on the property's clock, anything else as it is."""
+    return second(value) if isinstance(value, str) and is_moment(value) else str(value)
 
 
 @register.filter

@@ -14,7 +14,8 @@
     var series = box.series = box.series || JSON.parse(document.getElementById(box.dataset.series).textContent);
     box.textContent = "";
     box.chart = null;
-    if (series.cents.length < 2) { box.textContent = "Too few contributions yet for a line."; box.classList.add("muted"); return; }
+    box.hidden = series.cents.length < 2;  // the words below say why there is no line
+    if (box.hidden) { return; }
     function short(cents) {
       var all = box.series.cents, places = Math.max.apply(null, all) - Math.min.apply(null, all) < 2000 ? 2 : 0;
       return "$" + (cents / 100).toLocaleString("en-US", {minimumFractionDigits: places, maximumFractionDigits: places});
