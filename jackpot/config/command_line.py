@@ -153,6 +153,8 @@ def _run(argv: list[str]) -> int:
             os.environ.setdefault("JACKPOT_DATA", str(DataFolder().path / command))
         django.setup()
         if command in get_commands():
+            from jackpot.config import celery  # noqa: F401  # what it wakes goes to the house's broker, not to Celery's own choice
+
             borrow_database()
             if apart:
                 with as_owner():

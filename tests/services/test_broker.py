@@ -74,3 +74,13 @@ def test_a_broker_in_postgresql_may_have_several_servers() -> None:
         capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert (sent.stdout, sent.returncode) == ("sent\n", 0), sent.stderr
+
+
+def test_what_a_command_wakes_goes_to_the_broker_of_the_house(house: House) -> None:
+    """Celery without the house's application sends to whatever listens at its usual port on this machine."""
+    asked = ["shell", "--no-imports", "-c", "from celery import current_app; print(current_app.main)"]
+    said = subprocess.run(
+        [sys.executable, "manage.py", *asked], cwd=ROOT, env={**service_environment(), "JACKPOT_NO_VENV": "1"},
+        capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert (said.stdout, said.returncode) == ("jackpot\n", 0), said.stderr
