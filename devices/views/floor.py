@@ -153,7 +153,7 @@ def _without_contact(tables: list[Silent], now: datetime) -> list[dict[str, Any]
             "key": f"contact-{each.table}",
             "kind": "bad",
             "title": f"{each.table} has lost contact",
-            "detail": "its progressive is closed, its base game open, nothing heard for",
+            "detail": "its progressive is closed until its gateway gives a sign of life, its base game open; nothing heard for",
             "age": _seconds(each.last, now) if each.last else 0,
             "address": reverse("table-page", args=[each.table]),
         }
