@@ -1,7 +1,7 @@
 """Listening for devices: one that has been heard of and falls silent closes its tables' progressives (REQUIREMENTS R22).
 
 Being heard of again opens them. Both are events of the tables' streams and significant events that people see. A table with
-several such devices is silent when all of them are; one without is not listened for, and opens if it was closed: their keys have ended.
+several such devices is silent when all of them are; one without is not listened for. One whose devices' keys have ended opens.
 """
 
 from collections.abc import Iterable

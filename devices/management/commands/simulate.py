@@ -29,7 +29,7 @@ ROUNDS_WITHOUT_PACE = 1_000
 
 
 SWITCHED_OFF = (
-    "The gateways are switched off: unless another run goes on with their tables, the progressives of these close within seconds.\n"
+    "The gateways are switched off: unless another run goes on with their tables, the progressives of these close in seconds.\n"
     "They open when another run gives signs of life, or when `up` starts anew."
 )
 
