@@ -31,12 +31,19 @@ def house_days(now: datetime) -> tuple[date, date]:
     return gaming_day(the_property().opened_at)[0], gaming_day(now)[0]
 
 
+# A day is on record once money was booked on it, or once it was closed.
+AROUND = """
+    SELECT greatest((SELECT max(gaming_date) FROM accounting_total WHERE gaming_date < %(day)s),
+            (SELECT max(date) FROM accounting_gamingday WHERE date < %(day)s)),
+        least((SELECT min(gaming_date) FROM accounting_total WHERE gaming_date > %(day)s),
+            (SELECT min(date) FROM accounting_gamingday WHERE date > %(day)s))
+"""
+
+
 def days_around(day: date) -> tuple[date | None, date | None]:
     """The gaming days on record just before and just after this one."""
-    return (
-        GamingDay.objects.filter(date__lt=day).order_by("-date").values_list("date", flat=True).first(),
-        GamingDay.objects.filter(date__gt=day).order_by("date").values_list("date", flat=True).first(),
-    )
+    ((earlier, later),) = execute(AROUND, {"day": day})
+    return earlier, later
 
 
 def closed_at(day: date) -> datetime | None:

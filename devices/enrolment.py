@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db import transaction
 
 from accounting.services import audit
-from devices.intake import directory
+from devices.intake import contact, directory
 from devices.intake.directory import key_digest
 from devices.models import Device
 from tables.queries.set_up import table_ids
@@ -63,6 +63,7 @@ def withdraw(code: str, *, by: str, at: datetime) -> None:
         raise EnrolmentRefused("code", f"device {code} has no key")
     device.key_digest = None
     device.save(update_fields=["key_digest"])
+    contact.forget([device.pk])
     _recorded(by, "withdraw device key", code, at, before={"key": "good"}, after={"key": "withdrawn"})
 
 

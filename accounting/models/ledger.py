@@ -132,6 +132,7 @@ class Total(models.Model):
     credit_cents = models.DecimalField(max_digits=40, decimal_places=0, default=0)
 
     class Meta:
+        indexes = [models.Index(name="totals_of_a_gaming_day", fields=["gaming_date"])]
         constraints = [
             models.CheckConstraint(
                 name="totals_only_grow_from_zero", condition=Q(debit_cents__gte=0, credit_cents__gte=0)

@@ -26,7 +26,10 @@ class Property(models.Model):
 
 
 class GamingDay(models.Model):
-    """A gaming day, named by its start date. Closing one closes all before it (`Property.closed_through`)."""
+    """A gaming day that was closed, named by its start date; it closed all before it (`Property.closed_through`).
+
+    Houses of the first versions have rows of open days too, which settling inserted.
+    """
 
     date = models.DateField(primary_key=True)
     closed_at = models.DateTimeField(null=True, blank=True)

@@ -12,8 +12,7 @@ from accounting.services.copying import Copying
 from accounting.services.signing import public_key, sign
 from accounting.statements import execute
 
-# In the order in which whoever settles takes them: the day, then the property's row, which the database moves on.
-HOLD = "SELECT date FROM accounting_gamingday WHERE date = %s FOR UPDATE"
+# The property's row, which whoever books holds, is moved on by the database.
 CLOSE = """
     INSERT INTO accounting_gamingday AS day (date, closed_at) VALUES (%s, %s)
     ON CONFLICT (date) DO UPDATE SET closed_at = excluded.closed_at WHERE day.closed_at IS NULL
@@ -72,7 +71,6 @@ def close(day: date, *, at: datetime) -> date | None:
 
     The caller holds every stream, so nobody is booking.
     """
-    execute(HOLD, [day])
     ((before,),) = execute("SELECT closed_through FROM accounting_property FOR UPDATE")
     found: date | None = before
     if found is None or found < day:

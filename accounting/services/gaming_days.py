@@ -1,24 +1,18 @@
 """Which gaming day a movement is booked on, held open while it is being booked (SPEC §9, ARCHITECTURE §4.10).
 
-What is closed is everything up to a date, quiet days and days without a row included. The date stands on the property's row,
-kept there by the database whenever a day is closed: so the one row is what settling holds FOR SHARE and closing changes, and
-each waits for the other whether the days in question have rows or not. Whoever waited reads the row as it has become.
+What is closed is everything up to a date, quiet days included. The date stands on the property's row, kept there by the
+database whenever a day is closed: so the one row is what settling holds FOR SHARE and closing changes, and each waits for the
+other. Whoever waited reads the row as it has become. A day gets a row of its own when it is closed and not before: one that the
+first batch of a day inserted would keep every other stream waiting for that batch.
 """
 
 from collections.abc import Collection
 from datetime import date, timedelta
 
-from accounting.models import GamingDay
 from accounting.statements import execute
 
-# Django offers no FOR SHARE: settling streams must not wait for each other, only for a close (FOR UPDATE). The days come
-# first, as they do for whoever closes one.
-HOLD_OPEN = """
-    WITH held AS MATERIALIZED (
-        SELECT date FROM accounting_gamingday WHERE date = ANY(%s::date[]) ORDER BY date FOR SHARE
-    )
-    SELECT closed_through, ARRAY(SELECT date FROM held) FROM accounting_property FOR SHARE
-"""
+# Django offers no FOR SHARE: settling streams must not wait for each other, only for a close.
+HOLD_OPEN = "SELECT closed_through FROM accounting_property FOR SHARE"
 
 
 def hold_open(dates: Collection[date]) -> dict[date, date]:
@@ -28,12 +22,6 @@ def hold_open(dates: Collection[date]) -> dict[date, date]:
     """
     if not dates:
         return {}
-    known: dict[date, date] = {}
-    while True:
-        ((closed_through, held),) = execute(HOLD_OPEN, [sorted({*dates, *known.values()})])
-        first_open = closed_through + timedelta(days=1) if closed_through else date.min
-        known = {day: max(day, first_open) for day in dates}
-        missing = set(known.values()).difference(held)
-        if not missing:
-            return known
-        GamingDay.objects.bulk_create([GamingDay(date=day) for day in sorted(missing)], ignore_conflicts=True)
+    ((closed_through,),) = execute(HOLD_OPEN)
+    first_open = closed_through + timedelta(days=1) if closed_through else date.min
+    return {day: max(day, first_open) for day in dates}

@@ -23,7 +23,7 @@ log = structlog.get_logger()
 SILENT_SECONDS = 4.0  # with a look a second it is ended before five have passed
 
 # Who has locked a stream's row, or adds to a stream, holds this lock on their table; who tries a batch the advisory one. A batch
-# may also wait for a lock of another kind, a gaming day's or the property's: whoever keeps somebody waiting is looked at.
+# may also wait for a lock of another kind, say the property's while a day is closed: whoever keeps somebody waiting is looked at.
 HOLDING = """
     SELECT activity.pid, activity.backend_start, activity.state_change, activity.wait_event, copying.bytes_processed,
         activity.application_name, activity.state

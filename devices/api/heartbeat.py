@@ -23,18 +23,28 @@ class Heard(serializers.Serializer[Any]):
     silent_after_seconds = serializers.FloatField()
 
 
+class Known(Heard):
+    """The same, with the device's tables whose progressives are closed because nothing is heard of them."""
+
+    closed = serializers.ListField(child=serializers.CharField())
+
+
 class Heartbeat(APIView):
     """Devices say that they are there; whoever has done so once is listened for."""
 
     @extend_schema(
-        responses={200: Heard, 404: OpenApiResponse(description="only devices give signs of life")},
+        responses={200: Known, 404: OpenApiResponse(description="only devices give signs of life")},
         operation_id="heartbeat_retrieve",
     )
     def get(self, request: Request) -> Response:
         """When the device that asks was heard of last; null where it never was."""
         if not isinstance(request.user, Caller):
             raise NotFound("only devices give signs of life")
-        return _answer(contact.heard_at(request.user.id))
+        heard_at = contact.heard_at(request.user.id)
+        closed = (
+            [] if heard_at is None else [each.table for each in contact.silent() if each.table in request.user.tables]
+        )
+        return Response(Known(_answer(heard_at) | {"closed": closed}).data)
 
     @extend_schema(
         request=None,
@@ -51,8 +61,8 @@ class Heartbeat(APIView):
             raise PermissionDenied("only devices give signs of life")
         at = timezone.now()
         contact.hear(request.user.id, at=at)
-        return _answer(at)
+        return Response(Heard(_answer(at)).data)
 
 
-def _answer(heard_at: datetime | None) -> Response:
-    return Response(Heard({"heard_at": heard_at, "silent_after_seconds": settings.JACKPOT_SILENT_SECONDS}).data)
+def _answer(heard_at: datetime | None) -> dict[str, Any]:
+    return {"heard_at": heard_at, "silent_after_seconds": settings.JACKPOT_SILENT_SECONDS}

@@ -1,9 +1,10 @@
 """Listening for devices: one that has been heard of and falls silent closes its tables' progressives (REQUIREMENTS R22).
 
 Being heard of again opens them. Both are events of the tables' streams and significant events that people see. A table with
-several such devices is silent when all of them are; one without is not listened for.
+several such devices is silent when all of them are; one without is not listened for. One whose devices' keys have ended opens.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -32,6 +33,11 @@ HEARD = """
 def hear(device_id: int, *, at: datetime) -> None:
     """Note that a device gives a sign of life. It may be lost with the database: the next one comes soon."""
     execute(HEARD, [device_id, at])
+
+
+def forget(device_ids: Iterable[int]) -> None:
+    """Listen for these devices no more until their next sign of life: their keys ended, or others were made."""
+    Contact.objects.filter(device_id__in=list(device_ids)).delete()
 
 
 def heard_at(device_id: int) -> datetime | None:
@@ -71,10 +77,10 @@ def watch(*, at: datetime) -> list[str]:
     turned = []
     for code, table in terms.now_in_force().items():
         heard_at = last.get(table.table_id)
-        if heard_at is None or table.link is None:
+        if table.link is None:
             continue
-        heard = at - heard_at < term
-        if heard != table.heard and _turn(code, heard=heard, last=heard_at, at=at):
+        heard = heard_at is None or at - heard_at < term
+        if heard != table.heard and _turn(code, heard=heard, last=heard_at or at, at=at):
             turned.append(code)
     return turned
 

@@ -19,6 +19,7 @@ import httpx
 from devices.simulator import locks
 from devices.simulator.floor import PACE_SECONDS, Play, playable
 from devices.simulator.gateway import Gateway, Sending, Weather
+from devices.simulator.heartbeat import Heartbeats
 from devices.simulator.irregularities import Rates
 from devices.simulator.poster import Poster, PostingFailed, encode
 from devices.simulator.progress import Show
@@ -171,6 +172,7 @@ class Run:
         wait_seconds: int | None = None,
         patience_seconds: float = 300.0,
         settles: bool = True,
+        heartbeats: bool = False,
         on_dealt: Callable[[Dealt], None] | None = None,
     ) -> None:
         missing = [code for code in plan.chosen() if code not in service.keys]
@@ -184,6 +186,7 @@ class Run:
         self._wait_seconds = wait_seconds if wait_seconds is not None else (0 if plan.speed == RUSH else 2)
         self._patience_seconds = patience_seconds
         self._settles = settles
+        self._heartbeats = heartbeats
         self._on_dealt = on_dealt or (lambda dealt: None)
         self._stopping = asyncio.Event()
         self._posters: dict[str, Poster] = {}
@@ -199,15 +202,24 @@ class Run:
         async with self._watcher() as client:
             await self._answering(client)
             before = await self._link_hits(client)
-            watching = asyncio.create_task(self._watch(client, before))
+            watching = [asyncio.create_task(self._watch(client, before))]
             try:
+                if self._heartbeats:
+                    watching.append(await self._signs_of_life(client))
                 await self._play()
                 if self._settles and not self._stopping.is_set():
                     await self.settled()
                 await self._look(client, before)
             finally:
-                watching.cancel()
+                for task in watching:
+                    task.cancel()
         return self.tally
+
+    async def _signs_of_life(self, client: httpx.AsyncClient) -> asyncio.Task[None]:
+        """Have the gateways of all tables heard of, now and for as long as the run lasts."""
+        heartbeats = Heartbeats(client, {code: self.service.keys[code] for code in self.plan.chosen()})
+        await heartbeats.begin(self._stopping)
+        return asyncio.create_task(heartbeats.go_on())
 
     async def _play(self) -> None:
         posters = self._posters = {

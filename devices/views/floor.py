@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 ROUNDS_SHOWN = 20
 HITS_SHOWN = 10
+SHOWN_SINGLY = 2
+"""So many tables with the same trouble have an alert each."""
+NAMED = 6
 MADE_ANEW_SECONDS = 1
 TABLE_ROUNDS_SHOWN = 50
 SETTLING_SILENT_SECONDS = 10
@@ -75,6 +78,7 @@ def _now(*, sees_devices: bool) -> dict[str, Any]:
         games = {table.game for table in link["tables"]}
         link["game"] = games.pop() if len(games) == 1 else None
     silent = contact.silent()
+    unheard = [each.table for each in silent]
     held, held_count = tables_queries.waiting()
     hits = hit_queries.last_hits(limit=HITS_SHOWN)
     return {
@@ -84,9 +88,9 @@ def _now(*, sees_devices: bool) -> dict[str, Any]:
             *_held(held, held_count, now),
             *_hit(hits, now),
             *_without_contact(silent, now),
-            *_silent(tables, now),
+            *_silent([table for table in tables if table.code not in unheard], now),
         ],
-        "without_contact": [each.table for each in silent],
+        "without_contact": unheard,
         "links": links,
         "lone_tables": [table for table in tables if table.link is None],
         "table_count": len(tables),
@@ -148,12 +152,16 @@ def _hit(hits: list[dict[str, Any]], now: datetime) -> list[dict[str, Any]]:
 
 def _without_contact(tables: list[Silent], now: datetime) -> list[dict[str, Any]]:
     """Tables whose devices fell silent: their progressive is closed until they are heard of again."""
+    if len(tables) > SHOWN_SINGLY:
+        detail = "progressives closed until their gateways give signs of life, base games open; nothing heard for"
+        first = min((each.last for each in tables if each.last), default=now)
+        return [_of_many("contact", [each.table for each in tables], "have lost contact", detail, first, now)]
     return [
         {
             "key": f"contact-{each.table}",
             "kind": "bad",
             "title": f"{each.table} has lost contact",
-            "detail": "its progressive is closed, its base game open, nothing heard for",
+            "detail": "its progressive is closed until its gateway gives a sign of life, its base game open; nothing heard for",
             "age": _seconds(each.last, now) if each.last else 0,
             "address": reverse("table-page", args=[each.table]),
         }
@@ -163,21 +171,41 @@ def _without_contact(tables: list[Silent], now: datetime) -> list[dict[str, Any]
 
 def _silent(tables: list[TableNow], now: datetime) -> list[dict[str, Any]]:
     """Open tables that dealt today and then fell silent: a controller that stands still, or nobody to play."""
-    return [
-        {
-            "key": f"silent-{table.code}",
-            "kind": "bad",
-            "title": f"{table.code} is silent",
-            "detail": "no round for",
-            "age": _seconds(table.last_at, now),
-            "address": reverse("table-page", args=[table.code]),
-        }
+    found = [
+        (table.code, table.last_at)
         for table in tables
         if table.state == "open"
         and table.rounds_today
         and table.last_at
         and SILENT_AFTER < now - table.last_at < SILENT_UNTIL
     ]
+    if len(found) > SHOWN_SINGLY:
+        first = min(last for _, last in found)
+        return [_of_many("silent", [code for code, _ in found], "are silent", "no round for", first, now)]
+    return [
+        {
+            "key": f"silent-{code}",
+            "kind": "bad",
+            "title": f"{code} is silent",
+            "detail": "no round for",
+            "age": _seconds(last, now),
+            "address": reverse("table-page", args=[code]),
+        }
+        for code, last in found
+    ]
+
+
+def _of_many(key: str, codes: list[str], what: str, detail: str, since: datetime, now: datetime) -> dict[str, Any]:
+    """One alert for many tables: a line that is down would otherwise push the meters off the screen."""
+    named = ", ".join(codes[:NAMED]) + (f" and {len(codes) - NAMED:,} more" if len(codes) > NAMED else "")
+    return {
+        "key": f"{key}-{len(codes)}-tables",
+        "kind": "bad",
+        "title": f"{len(codes):,} tables {what}",
+        "detail": f"{named}: {detail}",
+        "age": _seconds(since, now),
+        "address": reverse("table-page", args=[codes[0]]),
+    }
 
 
 @page("floor")

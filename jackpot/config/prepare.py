@@ -55,6 +55,7 @@ def main(argv: list[str]) -> int:
         write_private(settings.DATA.demo, json.dumps(demo, indent=1))
     else:
         import_string("accounting.people.services.demo.retire")(at=timezone.now())
+        import_string("devices.demo.retire")()
         settings.DATA.demo.unlink(missing_ok=True)
     return 0
 

@@ -72,12 +72,12 @@ def _is_held(subject: str) -> bool:
 
 
 def _can_be_released(subject: str) -> bool:
-    return _is_held(subject) and not round_acts.unreleasable(acts.held(subject).reasons)
+    return _is_held(subject) and not round_acts.unreleasable(acts.posted(subject).reasons)
 
 
 def _as_posted(subject: str) -> dict[str, Any]:
     """The form of a correction begins with the message as it was posted."""
-    return {"message": json.loads(acts.held(subject).incoming.raw)}
+    return {"message": json.loads(acts.posted(subject).incoming.raw)}
 
 
 def _foresee_round(asked: Asked) -> Foreseen:
@@ -103,10 +103,10 @@ def _foresee_round(asked: Asked) -> Foreseen:
         for award in settlement["awards"]
     ]
     if asked.act == "round.correct":
-        posted = json.loads(acts.held(asked.subject).incoming.raw)
+        as_posted = json.loads(acts.posted(asked.subject).incoming.raw)
         changes += [
             Change(f"Message: {row.part.replace('_', ' ')}", row.posted or "–", row.corrected or "–")
-            for row in differences.changed(posted, asked.payload["message"])
+            for row in differences.changed(as_posted, asked.payload["message"])
         ]
     return Foreseen(tuple(changes))
 

@@ -109,7 +109,6 @@ class RoundLine:
     community: tuple[str, ...] = ()
 
 
-# The newest few of every stream by key, then the newest of those: no order over all history is needed.
 SHOWN = """
     SELECT round.message_id, stream.code, round.sequence, tabl.code, round.reference,
         CASE WHEN EXISTS (SELECT FROM tables_voidedround voided WHERE voided.stream_id = round.stream_id
@@ -118,19 +117,21 @@ SHOWN = """
             WHERE lock.stream_id = round.stream_id AND lock.ended = round.sequence)
         THEN to_json(round.dealt_at) #>> '{}' END, round.settlement
 """
+# The newest few of every table from its index, then the newest of those: no order over all history is needed. A stream's last
+# ones would not do: what came early may count late.
 LAST_ROUNDS = (
     SHOWN
     + """
     FROM (
-        SELECT newest.* FROM accounting_stream CROSS JOIN LATERAL (
-            SELECT stream_id, sequence, counts_at FROM tables_round
-            WHERE stream_id = accounting_stream.id ORDER BY sequence DESC LIMIT %(limit)s
+        SELECT newest.* FROM tables_table CROSS JOIN LATERAL (
+            SELECT table_id, counts_at, sequence FROM tables_round
+            WHERE table_id = tables_table.id ORDER BY counts_at DESC, sequence DESC LIMIT %(limit)s
         ) newest ORDER BY newest.counts_at DESC, newest.sequence DESC LIMIT %(limit)s
     ) shown
-    JOIN tables_round round USING (stream_id, sequence)
+    JOIN tables_round round USING (table_id, counts_at, sequence)
     JOIN accounting_stream stream ON stream.id = round.stream_id
     JOIN tables_table tabl ON tabl.id = round.table_id
-    ORDER BY round.counts_at DESC, round.sequence DESC
+    ORDER BY round.counts_at DESC, round.sequence DESC LIMIT %(limit)s
 """
 )
 OF_TABLE = (

@@ -117,6 +117,7 @@ def released(act: Act, house: House) -> tuple[RoundMessage, int]:
 def corrected(act: Act, house: House) -> tuple[RoundMessage, int, list[str]]:
     """The message that a held round should have been, its moment, and what of it people have looked into (DECISIONS A67)."""
     payload = CORRECT.read(act.payload)
+    (table, reference), posted = house.round(act.subject)
     pointer = "/payload/message"
     if "kind" in payload["message"]:
         raise ActRefused("invalid_value", f"{pointer}/kind", "a round's result is expected")
@@ -125,7 +126,6 @@ def corrected(act: Act, house: House) -> tuple[RoundMessage, int, list[str]]:
         raise ActRefused(
             message.code, pointer + message.pointer, f"refused at the door: {message.code.replace('_', ' ')}"
         )
-    (table, reference), posted = house.round(act.subject)
     if message.round != reference:
         raise ActRefused("invalid_value", f"{pointer}/round", f"it must be round {reference}")
     if message.table != table:

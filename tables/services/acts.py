@@ -26,20 +26,17 @@ from tables.services.rounds import dated
 
 ROUND_ACTS = frozenset({"round.release", "round.correct", "round.void"})
 
-HELD = """
-    SELECT hold.message_id, hold.table_id, tabl.stream_id, hold.reasons,
-        (SELECT outcome FROM tables_round round WHERE round.message_id = hold.message_id)
-    FROM tables_hold hold JOIN tables_table tabl ON tabl.id = hold.table_id
-    WHERE tabl.code = %s AND hold.reference = %s
-"""
-KNOWN = """
-    SELECT round.outcome FROM tables_round round JOIN tables_table tabl ON tabl.id = round.table_id
-    WHERE tabl.code = %s AND round.reference = %s
+POSTED = """
+    SELECT coalesce(hold.message_id, round.message_id), tabl.id, tabl.stream_id, coalesce(hold.reasons, '{}'), round.outcome
+    FROM tables_table tabl
+    LEFT JOIN tables_hold hold ON hold.table_id = tabl.id AND hold.reference = %(reference)s
+    LEFT JOIN tables_round round ON round.table_id = tabl.id AND round.reference = %(reference)s
+    WHERE tabl.code = %(table)s AND (hold.message_id IS NOT NULL OR round.message_id IS NOT NULL)
 """
 
 
-class Held(NamedTuple):
-    """A message that was held, the stream its table is on, why, and what has become of it since: held, settled or void."""
+class Posted(NamedTuple):
+    """A round's message, the stream its table is on, why it was held if it was, and what it is now: held, settled or void."""
 
     incoming: Incoming
     stream_id: int
@@ -47,23 +44,21 @@ class Held(NamedTuple):
     outcome: str
 
 
-def held(subject: str) -> Held:
-    """The held round that `TABLE/ROUND` names. ActRefused: there is no such round, or it never was held."""
+def posted(subject: str) -> Posted:
+    """The round that `TABLE/ROUND` names. ActRefused `unknown_subject`: there is none, or nothing has become of it yet."""
     table, _, reference = subject.partition("/")
-    found = execute(HELD, [table, reference])
-    if found:
-        message_id, table_id, stream_id, reasons, outcome = found[0]
-        incoming = Incoming(message_id, table_id, reference, *MESSAGES.of(message_id))
-        return Held(incoming, stream_id, reasons, outcome or HELD_STILL)
-    if settled := execute(KNOWN, [table, reference]):
-        raise ActRefused("wrong_state", detail=f"round {subject} is {settled[0][0]}, not held")
-    raise ActRefused("unknown_subject", detail=f"there is no round {subject}")
+    found = execute(POSTED, {"table": table, "reference": reference})
+    if not found:
+        raise ActRefused("unknown_subject", detail=f"there is no round {subject}")
+    message_id, table_id, stream_id, reasons, outcome = found[0]
+    incoming = Incoming(message_id, table_id, reference, *MESSAGES.of(message_id))
+    return Posted(incoming, stream_id, reasons, outcome or HELD_STILL)
 
 
 def standing(subject: str) -> str | None:
-    """Whether a round that was held still is, or what has become of it; None where it never was."""
+    """Whether a round is held, settled or void; None where there is none."""
     try:
-        return held(subject).outcome
+        return posted(subject).outcome
     except ActRefused:
         return None
 
@@ -76,7 +71,7 @@ def is_open(table: str) -> bool:
 def stream_of(act: Act) -> int:
     """The stream that an act is recorded on. ActRefused where its subject is not there."""
     if act.act in ROUND_ACTS:
-        found = held(act.subject)
+        found = posted(act.subject)
         corrected = encode(act.payload["message"]) if act.act == "round.correct" and "message" in act.payload else None
         return routing.stream_of(found.incoming, found.stream_id, corrected)
     if act.act == locks.VOID:
@@ -121,11 +116,9 @@ def terms_before_and_after(act: Act, *, at: datetime) -> tuple[dict[str, Any], d
     return before, floor.table_definition(book.house.tables[act.subject].terms.at(moment))
 
 
-def with_precedent(act: Act, house: House) -> Held:
-    """Let the house know of the held round that an act is about. ActRefused: it is held no more."""
-    found = held(act.subject)
-    if found.outcome != HELD_STILL:
-        raise ActRefused("wrong_state", detail=f"round {act.subject} is {found.outcome}, not held")
+def with_precedent(act: Act, house: House) -> Posted:
+    """Let the house know of the round that an act is about, held or held no more."""
+    found = posted(act.subject)
     table, _, reference = act.subject.partition("/")
     received = moments.instant_nanoseconds(found.incoming.received_at)
     house.rounds[table, reference] = RoundState(found.outcome, found.reasons, decode(found.incoming.raw), received)
@@ -221,7 +214,7 @@ def version(subject: str, *, of_table: bool) -> str | None:
         table = models.Table.objects.filter(code=subject).select_related("stream").first()
         return None if table is None else f"{table.stream.code}:{table.stream.terms_version}:{table.state}"
     try:
-        found = held(subject)
+        found = posted(subject)
     except ActRefused:
         return None
     return f"{found.outcome}:{found.incoming.digest.hex()[:16]}"

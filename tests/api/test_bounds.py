@@ -349,7 +349,7 @@ def came_in(way: str, name: str) -> dict[str, str]:
         return {"Authorization": f"Api-Key {name}"}
     accounts.invite(name, ["supervisor"], secret=f"link of {name}", by=SAM, at=now)
     if way == "token":
-        tokens.issue(name, secret=name, by=SAM, at=now)
+        tokens.issue(name, secret=name, by=Actor(name), at=now)
         return {"Authorization": f"Bearer {name}"}
     client = Client()
     client.force_login(User.objects.get(username=name))

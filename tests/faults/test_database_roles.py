@@ -6,16 +6,11 @@ A statement that found its way into the service, or a stolen password of its rol
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
-from psycopg import errors, sql
+from psycopg import errors
 
 from jackpot.config.database_roles import privileges
 from jackpot.config.database_roles.privileges import (
@@ -30,96 +25,10 @@ from jackpot.config.database_roles.privileges import (
     SHOWN,
     WORKING,
 )
-from jackpot.config.embedded_postgres import BROKER, OWNER, EmbeddedPostgres, find_binaries
+from jackpot.config.embedded_postgres import BROKER
+from tests.faults.furnished import ROOT, Place, embedded, without_roles
 
 pytestmark = pytest.mark.alone
-
-ROOT = Path(__file__).resolve().parents[2]
-Rows = list[tuple[Any, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A migrated database and whose its tables are."""
-
-    server: EmbeddedPostgres
-    owner: str
-
-    def connect(self, role: str, database: str = "jackpot") -> psycopg.Connection[Any]:
-        """A connection of a role's, committing at once."""
-        return psycopg.connect(host=str(self.server.socket), user=role, dbname=database, autocommit=True)
-
-    @contextmanager
-    def somebody_to_end(self) -> Iterator[None]:
-        """A session of the owner's that somebody could try to end."""
-        with self.connect(self.owner):
-            yield
-
-    def rows(self, statement: str, *params: Any, role: str = OWNER, database: str = "jackpot") -> Rows:
-        """What a statement gives, asked by the superuser."""
-        with self.connect(role, database) as connection:
-            return connection.execute(statement.encode(), params).fetchall()
-
-
-def embedded(server: EmbeddedPostgres) -> str:
-    """Migrated as `up` and `manage.py migrate` do it; the owner."""
-    environment = {
-        name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "CELERY_BROKER_URL")
-    }
-    _migrate({**environment, "JACKPOT_DATA": str(server.folder.parent)})
-    return OWNER
-
-
-def furnished_by_hand(server: EmbeddedPostgres) -> str:
-    """Roles by `docker/roles.sql`, migrated with the owner's password; the owner. The embedded server's own are taken away."""
-    without_roles(server)
-    passwords = [word for role in ("owner", "service", "settle", "auditor") for word in ("-v", f"{role}=secret")]
-    where = ["-h", str(server.socket), "-U", OWNER, "-d", "jackpot"]
-    psql = [str(find_binaries() / "psql"), "-q", "-v", "ON_ERROR_STOP=1", *where, *passwords]
-    subprocess.run([*psql, "-f", "docker/roles.sql"], cwd=ROOT, check=True)
-    # As an installation of 0.1.0 has them: whatever the owner makes is the service's to change.
-    with server.connect("jackpot") as connection:
-        connection.execute("""
-            ALTER DEFAULT PRIVILEGES FOR ROLE jackpot_owner IN SCHEMA public
-                GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO jackpot_service, jackpot_settle;
-            ALTER DEFAULT PRIVILEGES FOR ROLE jackpot_owner IN SCHEMA public
-                GRANT USAGE, SELECT ON SEQUENCES TO jackpot_service, jackpot_settle;
-            ALTER DEFAULT PRIVILEGES FOR ROLE jackpot_owner IN SCHEMA public GRANT SELECT ON TABLES TO jackpot_auditor;
-        """)
-    _migrate({**os.environ, "DATABASE_URL": server.url_of("jackpot_owner")})
-    return "jackpot_owner"
-
-
-def without_roles(server: EmbeddedPostgres) -> None:
-    """The server as one of 0.1.0 left it: its owner, and nobody else."""
-    with server.connect("jackpot") as inside:
-        inside.execute("DROP FUNCTION IF EXISTS end_onlookers(interval)")
-    for role in map(sql.Identifier, ROLES):
-        for database in ("jackpot", BROKER):
-            with server.connect(database) as inside:
-                inside.execute(sql.SQL("DROP OWNED BY {}").format(role))
-        with server.connect() as connection:
-            connection.execute(sql.SQL("DROP ROLE {}").format(role))
-
-
-def _migrate(environment: dict[str, str]) -> None:
-    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    subprocess.run(command, cwd=ROOT, check=True, env={**environment, "JACKPOT_NO_VENV": "1"})
-
-
-@pytest.fixture(scope="module", params=[embedded, furnished_by_hand])
-def place(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    folder = tmp_path_factory.mktemp("roles")
-    folder.chmod(0o711)
-    server = EmbeddedPostgres(folder / "postgres", durable=False)
-    server.start()
-    try:
-        owner = request.param(server)
-        server.start()  # adopted, should a command have stopped it
-        yield Place(server, owner)
-    finally:
-        server.stop()
-
 
 NO_GUARD_OFF = [
     "ALTER TABLE accounting_transfer DISABLE TRIGGER append_only",
@@ -403,35 +312,6 @@ def test_an_auditor_makes_nothing_in_the_other_databases_either(place: Place) ->
         assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_an_auditor_that_lifts_its_limits_and_keeps_a_snapshot_is_ended_and_nobody_else(place: Place) -> None:
-    roles = (AUDITOR, SERVICE, SETTLE, place.owner)
-    with ExitStack() as open_sessions:
-        sessions = {role: open_sessions.enter_context(closing(place.connect(role))) for role in roles}
-        for session in sessions.values():
-            session.execute("SET statement_timeout = 0")
-            session.execute("SET idle_in_transaction_session_timeout = 0")
-            session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
-            session.execute("SELECT count(*) FROM accounting_event")
-        idle = open_sessions.enter_context(closing(place.connect(AUDITOR)))
-        time.sleep(0.3)
-        with place.connect(SERVICE) as watchdog:
-            ended = "SELECT role, ended FROM end_onlookers(make_interval(secs => %s))"
-            assert watchdog.execute(ended, [60.0]).fetchall() == []
-            assert watchdog.execute(ended, [0.2]).fetchall() == [(AUDITOR, True)]
-        for role, session in sessions.items():
-            if role == AUDITOR:
-                with pytest.raises(psycopg.OperationalError):
-                    session.execute("SELECT 1")
-            else:
-                assert session.execute("SELECT 1").fetchone() == (1,)
-        assert idle.execute("SELECT 1").fetchone() == (1,), "who holds no snapshot hinders nobody"
-    for role in (AUDITOR, SETTLE):
-        with place.connect(role) as connection:
-            if role == AUDITOR:
-                with pytest.raises(errors.InsufficientPrivilege):
-                    connection.execute("SELECT end_onlookers('0 s')")
-
-
 def test_a_table_of_records_is_one_that_only_grows(place: Place) -> None:
     # What is emptied after its term (`tgtype` without UPDATE) is guarded by a trigger of its own.
     guarded = {
@@ -519,11 +399,6 @@ def test_an_auditor_reads_and_cannot_write(place: Place) -> None:
             connection.execute("DELETE FROM tables_table")
         with pytest.raises(errors.InsufficientPrivilege):
             connection.execute("SELECT session_key FROM people_session")
-
-
-def test_a_settling_worker_that_falls_silent_lets_go_of_its_lock(place: Place) -> None:
-    with place.connect(SETTLE) as connection:
-        assert connection.execute("SHOW idle_in_transaction_session_timeout").fetchone() == ("1500ms",)
 
 
 @pytest.mark.parametrize("place", [embedded], indirect=True)

@@ -12,7 +12,7 @@ from itertools import count
 import pytest
 
 from tests.conftest import ROOT, service_environment
-from tests.races.test_settling import workers
+from tests.races.together import workers
 from tests.services import auditor
 from tests.services.house import LINKED, NEIGHBOUR, TWIN, House, message, rows, royal, value, verify
 

@@ -116,7 +116,7 @@ def _people(now: datetime) -> None:
     for name, query in kept.items():
         filters.save(worker(AUDITOR), "payouts", name, query, shared_with=AUDITOR, roles=[AUDITOR], at=now)
     for role in ROLES:
-        tokens.issue(f"a-{role}", secret=f"of {role}", purpose="nightly report", by=security, at=now)
+        tokens.issue(f"a-{role}", secret=f"of {role}", purpose="nightly report", by=Actor(f"a-{role}"), at=now)
 
 
 def _jobs(now: datetime) -> None:

@@ -44,6 +44,22 @@ def test_whoever_looks_sees_that_a_progressive_is_closed_and_open_again(house: H
     assert PULSE.silent() == {}
 
 
+def test_a_line_that_is_down_is_one_alert_however_many_tables_it_has(house: House, signed_in: SignedIn) -> None:
+    now, client = timezone.now(), signed_in(SUPERVISOR)
+    for seconds, code in enumerate(("MS-101", "MS-102", "TW-201")):
+        device = Device.objects.create(code=f"G-{code}", enrolled_at=now)
+        device.tables.set(Table.objects.filter(code=code))
+        contact.hear(device.pk, at=now - timedelta(seconds=30 + seconds))
+    assert len(contact.watch(at=now)) == 3
+    shown = client.get("/").content.decode()
+    assert shown.count("lost contact") == 1
+    assert "3 tables have lost contact" in shown
+    assert "MS-101, MS-102, TW-201: progressives closed until their gateways give signs of life" in text_of(
+        client.get("/")
+    )
+    assert shown.count("progressive closed") == 3, "each table says so where it stands"
+
+
 def test_a_beat_names_the_tables_without_contact_where_there_are_any() -> None:
     beating = Pulse()
     beating.silent = lambda: {"twin": ["TW-201"]}

@@ -8,7 +8,7 @@ import pytest
 
 from accounting.rules.acts import ActRefused
 from devices.intake import settling
-from tests.races.test_settling import at_once
+from tests.races.together import at_once
 from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, House, message, rows, royal, two_hits, value, verify
 
 FIRST = "ms-mg01-000001"

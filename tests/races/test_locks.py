@@ -20,7 +20,7 @@ from devices.intake import settling
 from devices.intake.settling import Taken
 from jackpot.services import links
 from tables.services import floors, rounds
-from tests.races.test_settling import closing
+from tests.races.together import closing
 from tests.services import auditor
 from tests.services.house import DEALT, FLOOR, RECEIVED, House, message, rows, royal, value, verify
 

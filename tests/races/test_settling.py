@@ -6,15 +6,12 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
 import pytest
-from django.db import OperationalError, connection, connections, transaction
+from django.db import OperationalError, connection, transaction
 
 from accounting import statements
 from devices.audit import verification
@@ -24,6 +21,7 @@ from devices.simulator.floor import FIRST_DEAL, Play
 from devices.simulator.irregularities import Rates
 from jackpot.services import listening
 from tables.rules.floor import read_floor
+from tests.races.together import LAST, at_once, closing, workers
 from tests.services import auditor
 from tests.services.house import (
     ALONE,
@@ -40,61 +38,6 @@ from tests.services.house import (
     value,
     verify,
 )
-
-LAST = FIRST_DEAL + timedelta(days=1)
-
-
-def closing(act: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a thread leave no connection behind."""
-
-    def acted(*arguments: Any) -> Any:
-        try:
-            return act(*arguments)
-        finally:
-            connections.close_all()
-
-    return acted
-
-
-def at_once(count: int, act: Callable[[int], Any]) -> list[Any]:
-    """Do something in several threads that begin together; an error in one is an error."""
-    begin = threading.Barrier(count)
-
-    def begun(number: int) -> Any:
-        begin.wait(60)
-        return act(number)
-
-    with ThreadPoolExecutor(count) as threads:
-        return list(threads.map(closing(begun), range(count)))
-
-
-@contextmanager
-def workers(count: int, *, limit: int = 25, clock: Callable[[], datetime] = lambda: LAST) -> Iterator[Counter[int]]:
-    """Settling workers that look at every stream until the block ends and nothing waits any more."""
-    stop = threading.Event()
-    done: Counter[int] = Counter()
-
-    def work(number: int) -> None:
-        while True:
-            over = stop.is_set()
-            worked = 0
-            for stream in settling.streams_waiting():
-                taken = settling.settle_next(stream, clock=clock, limit=limit)
-                worked += taken.batch.settled + taken.batch.held
-            done[number] += worked
-            if over and not settling.streams_waiting():
-                return
-            if not worked:
-                time.sleep(0.002)
-
-    with ThreadPoolExecutor(count) as threads:
-        working = [threads.submit(closing(work), number) for number in range(count)]
-        try:
-            yield done
-        finally:
-            stop.set()
-        for each in working:
-            each.result(120)
 
 
 def test_four_workers_on_one_stream(busy_house: House) -> None:
@@ -248,184 +191,6 @@ def test_a_post_that_commits_late_is_not_swept_away_with_those_that_overtook_it(
     assert busy_house.order() == [*(f"fast-{number}" for number in range(others)), "slow-1", "slow-2"]
     auditor.everything_agrees()
     verify()
-
-
-# ── closing a gaming day ────────────────────────────────────────────────────────────────────────────────────────
-DAY = date(2026, 11, 27)
-CLOSE = """
-    INSERT INTO accounting_gamingday (date, closed_at) VALUES (%s, now())
-    ON CONFLICT (date) DO UPDATE SET closed_at = excluded.closed_at
-"""
-
-
-def test_a_close_waits_for_what_is_being_booked(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Settling holds the day FOR SHARE, closing takes it FOR UPDATE: no round slips in after the close."""
-    from tables.services import rounds
-
-    busy_house.play(message("R-0"))
-    busy_house.post(royal("R-1"))
-    under_way, closed = threading.Event(), threading.Event()
-    real = rounds.settle_batch
-
-    def slow(*arguments: Any, **more: Any) -> Any:
-        batch = real(*arguments, **more)
-        under_way.set()
-        assert not closed.wait(0.4), "closed while a round of that day was being booked"
-        return batch
-
-    def close() -> None:
-        assert under_way.wait(60)
-        with transaction.atomic():
-            run("SELECT FROM accounting_gamingday WHERE date = %s FOR UPDATE", DAY)
-            run("UPDATE accounting_gamingday SET closed_at = now() WHERE date = %s", DAY)
-        closed.set()
-
-    monkeypatch.setattr(rounds, "settle_batch", slow)
-    accountant = threading.Thread(target=closing(close))
-    accountant.start()
-    busy_house.settle()
-    accountant.join(60)
-    assert closed.is_set()
-    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 2") == [(DAY, None)]
-    monkeypatch.undo()
-    busy_house.play(message("R-2"))
-    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 3") == [
-        (DAY + timedelta(days=1), DAY)
-    ]
-    auditor.everything_agrees()
-    verify()
-
-
-def test_settling_waits_for_a_close_and_books_on_the_next_day(busy_house: House) -> None:
-    busy_house.play(message("R-0"))
-    busy_house.post(message("R-1"))
-    closing_now, close = threading.Event(), threading.Event()
-
-    def accountant() -> None:
-        with transaction.atomic():
-            run("SELECT FROM accounting_gamingday WHERE date = %s FOR UPDATE", DAY)
-            run("UPDATE accounting_gamingday SET closed_at = now() WHERE date = %s", DAY)
-            closing_now.set()
-            assert close.wait(60)
-
-    def settle() -> None:
-        busy_house.settle()
-
-    accounting = threading.Thread(target=closing(accountant))
-    accounting.start()
-    assert closing_now.wait(60)
-    worker = threading.Thread(target=closing(settle))
-    worker.start()
-    worker.join(0.4)
-    assert worker.is_alive(), "booked on a day that is being closed"
-    close.set()
-    worker.join(60)
-    accounting.join(60)
-    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 2") == [
-        (DAY + timedelta(days=1), DAY)
-    ]
-    auditor.everything_agrees()
-
-
-@pytest.mark.parametrize("day", [DAY, DAY + timedelta(days=3)], ids=["that day", "a later day"])
-def test_a_day_without_a_row_is_closed_only_when_nothing_is_being_booked_on_it(
-    day: date, busy_house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Neither knows of the other's row: it is the property's row that both want."""
-    from tables.services import rounds
-
-    busy_house.post(message("R-1"))
-    booking, closed = threading.Event(), threading.Event()
-    real = rounds.settle_batch
-
-    def slow(*arguments: Any, **more: Any) -> Any:
-        batch = real(*arguments, **more)
-        booking.set()
-        assert not closed.wait(0.4), "closed while a round of that day was being booked"
-        return batch
-
-    def close() -> None:
-        assert booking.wait(60)
-        run(CLOSE, day)
-        closed.set()
-
-    monkeypatch.setattr(rounds, "settle_batch", slow)
-    accountant = threading.Thread(target=closing(close))
-    accountant.start()
-    busy_house.settle()
-    accountant.join(60)
-    assert closed.is_set()
-    monkeypatch.undo()
-    busy_house.play(message("R-2"))
-    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE kind = 'round' ORDER BY sequence") == [
-        (DAY, None),
-        (day + timedelta(days=1), DAY),
-    ]
-    auditor.everything_agrees()
-
-
-@pytest.mark.parametrize("day", [DAY, DAY + timedelta(days=3)], ids=["that day", "a later day"])
-def test_settling_waits_for_the_close_of_a_day_without_a_row(day: date, busy_house: House) -> None:
-    busy_house.post(message("R-1"))
-    closing_now, close = threading.Event(), threading.Event()
-
-    def accountant() -> None:
-        with transaction.atomic():
-            run(CLOSE, day)
-            closing_now.set()
-            assert close.wait(60)
-
-    def settle() -> None:
-        busy_house.settle()
-
-    accounting = threading.Thread(target=closing(accountant))
-    accounting.start()
-    assert closing_now.wait(60)
-    worker = threading.Thread(target=closing(settle))
-    worker.start()
-    worker.join(0.4)
-    assert worker.is_alive(), "booked on a day that is being closed"
-    close.set()
-    worker.join(60)
-    accounting.join(60)
-    assert rows("SELECT gaming_date, original_date FROM accounting_event WHERE sequence = 1 AND kind = 'round'") == [
-        (day + timedelta(days=1), DAY)
-    ]
-    auditor.everything_agrees()
-
-
-def test_workers_of_different_streams_share_an_open_day(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two links settle rounds of one day at the same time: neither waits for the other's commit."""
-    from tables.services import rounds
-
-    busy_house.play(message("R-0"))
-    busy_house.post(message("R-1"), message("R-1", table=TWIN))
-    both = threading.Barrier(2)
-    real = rounds.settle_batch
-
-    def together(*arguments: Any, **more: Any) -> Any:
-        batch = real(*arguments, **more)
-        both.wait(60)  # broken after a minute if the other cannot get here
-        return batch
-
-    monkeypatch.setattr(rounds, "settle_batch", together)
-    streams = [House.stream("ms-mg01"), House.stream("twin")]
-    taken = at_once(2, lambda number: settling.settle_next(streams[number], clock=lambda: RECEIVED))
-    assert [each.batch.settled for each in taken] == [1, 1]
-
-
-def test_a_new_day_is_opened_once_by_whoever_comes_first(busy_house: House) -> None:
-    """Three streams meet the first rounds of days nobody has seen."""
-    for table in ("MS-101", TWIN, ALONE):
-        House().post(
-            *(message(f"D-{day}", table=table, dealt_at=f"2026-11-{day}T21:00:00-05:00") for day in range(10, 28)),
-            at=RECEIVED,
-        )
-    streams = settling.streams_waiting()
-    taken = at_once(3, lambda number: settling.settle_next(streams[number], clock=lambda: RECEIVED))
-    assert [each.batch.settled for each in taken] == [18, 18, 18]
-    assert value("SELECT count(*) FROM accounting_gamingday WHERE date BETWEEN '2026-11-10' AND '2026-11-27'") == 18
-    auditor.everything_agrees()
 
 
 # ── the lock that a session holds from the attempt until it is over ─────────────────────────────────────────────

@@ -14,7 +14,7 @@ import pytest
 from accounting.rules.acts import ActRefused
 from devices.audit import verification
 from devices.intake import settling
-from tests.races.test_settling import at_once, workers
+from tests.races.together import at_once, workers
 from tests.services import auditor
 from tests.services.house import ALONE, DEALT, LINKED, TWIN, House, locked, message, rows, seat, value, verify
 

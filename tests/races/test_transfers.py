@@ -10,7 +10,7 @@ from django.db import transaction
 from devices.intake import settling
 from jackpot.rules.decision import Act
 from jackpot.services import acts
-from tests.races.test_settling import at_once, workers
+from tests.races.together import at_once, workers
 from tests.services import auditor
 from tests.services.house import LINKED, RECEIVED, TWIN, House, message, value, verify
 

@@ -39,7 +39,7 @@ TOGETHER = {
     "tables/queries/explanations.py": {"DETAIL": "a payout with the settlement and terms of its round"},
     "tables/queries/floor.py": {
         "TABLES": "the floor page, every few seconds for everybody who watches",
-        "LAST_ROUNDS": "the newest rounds of every stream",
+        "LAST_ROUNDS": "the newest rounds of every table",
         "OF_TABLE": "a page of a table's rounds with their stream",
     },
     "tables/queries/locks.py": {

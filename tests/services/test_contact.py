@@ -9,7 +9,7 @@ import pytest
 
 from accounting.reporting.shape import Asked
 from accounting.rules.acts import ActRefused
-from devices import exceptions
+from devices import demo, enrolment, exceptions
 from devices.audit.verification import Difference
 from devices.intake import contact
 from devices.models import Device
@@ -135,6 +135,32 @@ def test_a_table_is_silent_when_all_its_devices_are(busy_house: House, gateways:
     contact.hear(gateways["G-4"], at=after(5))
     assert contact.watch(at=after(11)) == []
     assert contact.watch(at=after(15)) == [LINKED]
+
+
+def test_a_table_whose_silent_gateway_lost_its_key_opens(busy_house: House, gateways: dict[str, int]) -> None:
+    """Nobody can give signs of life for it any more: it would be closed for good."""
+    enrolment.renew("G-1", [], key="G-1", by="sam", at=after(0))
+    contact.hear(gateways["G-1"], at=after(0))
+    contact.hear(gateways["G-2"], at=after(0))
+    assert contact.watch(at=after(20)) == [LINKED, TWIN]
+    enrolment.withdraw("G-1", by="sam", at=after(21))
+    assert contact.watch(at=after(22)) == [LINKED]
+    assert contact.watch(at=after(40)) == [], "nobody is listened for"
+    assert [each.table for each in contact.silent()] == [TWIN]
+    settled = dealt("settled", 41)
+    busy_house.play(settled, at=after(42))
+    assert busy_house.outcome(settled) == ("settled", [])
+    verify()
+
+
+def test_a_demo_that_starts_anew_listens_for_nobody(busy_house: House) -> None:
+    """Whoever played it before is gone, and whoever posts by hand gives no signs of life."""
+    demo.ensure()
+    contact.hear(Device.objects.get(code=f"demo-{LINKED}").pk, at=after(0))
+    assert contact.watch(at=after(20)) == [LINKED]
+    demo.ensure()
+    assert contact.watch(at=after(30)) == [LINKED]
+    assert contact.silent() == []
 
 
 def test_nobody_may_ask_for_it(busy_house: House) -> None:

@@ -78,6 +78,15 @@ def test_the_last_rounds_of_the_floor_are_the_newest_of_every_table(evening: Hou
     assert [line.reference for line in floor.last_rounds(limit=4)] == ["V-2", "V-12", "T-2", "T-1"]
 
 
+def test_a_round_that_came_early_and_counts_late_is_among_the_last(evening: House) -> None:
+    """A link's line was down: what it dealt before comes after the newest round."""
+    late = [message(f"late-{number}", dealt_at=minutes_before(20 + number)) for number in range(3)]
+    evening.play(message("newest", table=NEIGHBOUR, dealt_at=minutes_before(0)), *late)
+    for limit in (1, 2, 3):
+        assert lines(floor.last_rounds(limit=limit)) == on_record()[:limit]
+    assert on_record()[0].reference == "newest"
+
+
 @pytest.mark.parametrize("table", [LINKED, NEIGHBOUR, TWIN, ALONE])
 def test_the_rounds_of_a_table_go_on_where_a_page_ended(table: str, evening: House) -> None:
     expected = on_record(table)

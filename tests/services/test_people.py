@@ -16,6 +16,7 @@ from django.db.models import ProtectedError
 
 from accounting.models import AuditRecord
 from accounting.people import queries
+from accounting.people.management.server import whoever_runs_this
 from accounting.people.models import OneTimeLink, PersonalToken, Session
 from accounting.people.services import accounts, links, sessions, tokens
 from accounting.people.services.acting import Actor, PersonRefused
@@ -25,6 +26,7 @@ from tests.services.house import House, refused_by, rows, run
 AT = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)
 LATER = AT + timedelta(hours=1)
 SAM = Actor("sam", "10.1.2.3")
+OWNER = Actor("maria", "10.1.2.4")
 PASSWORD = "a long enough password"
 
 
@@ -210,7 +212,7 @@ def test_nobody_changes_himself(maria: User, act: str) -> None:
 def test_suspending_ends_sessions_tokens_and_the_open_link_at_once(maria: User) -> None:
     signed_in(maria, "k1")
     signed_in(maria, "k2")
-    tokens.issue("maria", secret="t", by=SAM, at=AT)
+    tokens.issue("maria", secret="t", by=OWNER, at=AT)
     accounts.reset("maria", secret="again", by=SAM, at=AT)
     signed_in(maria, "k3")
     accounts.suspend("maria", by=SAM, at=AT)
@@ -222,7 +224,7 @@ def test_suspending_ends_sessions_tokens_and_the_open_link_at_once(maria: User) 
     }  # fmt: skip
     refused("already_suspended", accounts.suspend, "maria", by=SAM, at=AT)
     refused("suspended", accounts.reset, "maria", secret="x", by=SAM, at=AT)
-    refused("suspended", tokens.issue, "maria", secret="x", by=SAM, at=AT)
+    refused("suspended", tokens.issue, "maria", secret="x", by=OWNER, at=AT)
     accounts.reinstate("maria", by=SAM, at=AT)
     refused("not_suspended", accounts.reinstate, "maria", by=SAM, at=AT)
     assert tokens.holder("t", demo=True, at=AT) is None, "a token that was withdrawn stays so"
@@ -328,7 +330,7 @@ def test_of_two_who_use_a_link_at_once_one_does(busy_house: House) -> None:
 
 
 def test_a_token_is_kept_as_a_digest_and_names_its_person(maria: User) -> None:
-    tokens.issue("MARIA", secret="the token itself", purpose="night export", by=SAM, at=AT)
+    tokens.issue("MARIA", secret="the token itself", purpose="night export", by=OWNER, at=AT)
     assert not any("the token itself" in str(row) for row in rows("SELECT * FROM people_personaltoken"))
     found = tokens.holder("the token itself", demo=False, at=AT)
     assert found is not None
@@ -339,8 +341,18 @@ def test_a_token_is_kept_as_a_digest_and_names_its_person(maria: User) -> None:
     assert "the token itself" not in str(record.detail)
 
 
+def test_nobody_issues_a_token_that_acts_as_somebody_else(maria: User) -> None:
+    """Whoever issued one for another could act as them, whatever roles they have."""
+    before = AuditRecord.objects.count()
+    for by in (SAM, Actor("marias"), Actor("command (root)")):
+        refused("not_yours", tokens.issue, "maria", secret="t", by=by, at=AT)
+    assert (PersonalToken.objects.count(), AuditRecord.objects.count()) == (0, before)
+    tokens.issue("maria", secret="t", by=whoever_runs_this(), at=AT)
+    assert PersonalToken.objects.get().issued_by.startswith("command (")
+
+
 def test_a_token_s_use_is_noted_to_the_minute(maria: User) -> None:
-    token = tokens.issue("maria", secret="t", by=SAM, at=AT)
+    token = tokens.issue("maria", secret="t", by=OWNER, at=AT)
 
     def noted() -> datetime | None:
         token.refresh_from_db()
@@ -353,8 +365,8 @@ def test_a_token_s_use_is_noted_to_the_minute(maria: User) -> None:
 
 
 def test_a_withdrawn_token_is_nobody_s(maria: User) -> None:
-    first = tokens.issue("maria", secret="a", by=SAM, at=AT)
-    tokens.issue("maria", secret="b", by=SAM, at=AT)
+    first = tokens.issue("maria", secret="a", by=OWNER, at=AT)
+    tokens.issue("maria", secret="b", by=OWNER, at=AT)
     tokens.withdraw("maria", first.pk, by=SAM, at=AT)
     assert tokens.holder("a", demo=False, at=AT) is None
     assert tokens.holder("b", demo=False, at=AT) is not None

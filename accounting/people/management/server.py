@@ -17,7 +17,7 @@ def whoever_runs_this() -> Actor:
         user = getpass.getuser()
     except (KeyError, OSError):  # a number without a name, as in an image
         user = "unknown"
-    return Actor(f"command ({user})")
+    return Actor(f"command ({user})", at_server=True)
 
 
 def add_base_url(parser: ArgumentParser) -> None:

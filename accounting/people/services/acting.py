@@ -19,10 +19,11 @@ class PersonRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts, by account name or as a command, and from where: the client's address."""
+    """Who acts, by account name or as a command at the server, and from where: the client's address."""
 
     name: str
     address: str = ""
+    at_server: bool = False
 
     def is_not(self, name: str) -> None:
         """Raise PersonRefused where people would act on themselves: nobody changes his own standing."""

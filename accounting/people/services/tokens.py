@@ -15,10 +15,16 @@ USE_NOTED_EVERY = timedelta(minutes=1)
 
 @transaction.atomic
 def issue(name: str, *, secret: str, purpose: str = "", by: Actor, at: datetime) -> PersonalToken:
-    """A token that `secret` is. Raises PersonRefused for nobody's name or somebody who is suspended."""
+    """A token that `secret` is: of one's own, or of anybody's by a command at the server.
+
+    Whoever has it acts as its owner. So nobody else is handed one, and security withdraws what it did not issue. Raises
+    PersonRefused for nobody's name, for somebody else's, and for somebody who is suspended.
+    """
     person = User.objects.filter(username=folded(name)).first()
     if person is None:
         raise PersonRefused("no_such_person", f"There is nobody called {name}.", "name")
+    if not by.at_server and by.name != person.username:
+        raise PersonRefused("not_yours", f"A token acts as its owner: {person.username} issues it, nobody else.")
     if not person.is_active:
         raise PersonRefused("suspended", f"{person.username} is suspended: a token would not work.")
     token = PersonalToken.objects.create(

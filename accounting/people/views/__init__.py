@@ -21,6 +21,5 @@ urlpatterns = [
     path("people/<str:name>/reinstate", house.reinstate, name="person-reinstate"),
     path("people/<str:name>/reset", house.reset, name="person-reset"),
     path("people/<str:name>/sessions", house.end_sessions, name="person-sessions"),
-    path("people/<str:name>/tokens", house.issue_token, name="person-tokens"),
     path("people/<str:name>/tokens/<int:token_id>/withdraw", house.withdraw_token, name="person-token-withdraw"),
 ]

@@ -139,14 +139,6 @@ def end_sessions(request: HttpRequest, name: str) -> None:
     sessions.end_of(name, request.POST.get("session") or None, by=actor(request), at=timezone.now())
 
 
-@act("")
-def issue_token(request: HttpRequest, name: str) -> HttpResponse:
-    """A token for somebody else, shown once."""
-    secret = secrets.token_urlsafe(32)
-    tokens.issue(name, secret=secret, purpose=request.POST.get("purpose", ""), by=actor(request), at=timezone.now())
-    return shown_once(request, what="token", name=name, secret=secret, back="person")
-
-
 @act("The token is withdrawn.")
 def withdraw_token(request: HttpRequest, name: str, token_id: int) -> None:
     """End a token."""

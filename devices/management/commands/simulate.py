@@ -28,6 +28,12 @@ ROUNDS_WITHOUT_PACE = 1_000
 """How many rounds a run without pace, or into a file, deals when nobody says."""
 
 
+SWITCHED_OFF = (
+    "The gateways are switched off: unless another run goes on with their tables, the progressives of these close in seconds.\n"
+    "They open when another run gives signs of life, or when `up` starts anew."
+)
+
+
 def _speed(text: str) -> float:
     if text == "max":
         return RUSH
@@ -128,6 +134,11 @@ class Command(BaseCommand):
             metavar="SHARE",
             help="share of the tables that lock before they deal (default: 0.25, and 0 with --out)",
         )
+        parser.add_argument(
+            "--no-heartbeats",
+            action="store_true",
+            help="give no signs of life: tables stay as they are when it ends (a run of --rounds never gives any)",
+        )
         parser.add_argument("--calm", action="store_true", help="no late, repeated or dropped postings")
         parser.add_argument(
             "--batch", type=_positive, default=200, help="most messages in one request when a table is behind"
@@ -179,9 +190,11 @@ class Command(BaseCommand):
             self.stdout.write(f"{tally.dealt:,} messages in {options['out']}: {counts}")
             return
         demo = options["demo"] or settings.DATA.demo
-        self._post(plan, Service.from_demo(demo, base_url, ca=options["ca"]), batch=options["batch"])
+        service = Service.from_demo(demo, base_url, ca=options["ca"])
+        # Gateways on duty, or a number of rounds to be sent.
+        self._post(plan, service, batch=options["batch"], heartbeats=rounds is None and not options["no_heartbeats"])
 
-    def _post(self, plan: Plan, service: Service, *, batch: int) -> None:
+    def _post(self, plan: Plan, service: Service, *, batch: int, heartbeats: bool) -> None:
         tally = Tally()
         show = Show(tally, rounds=plan.rounds)
         show.say(
@@ -190,7 +203,7 @@ class Command(BaseCommand):
         )
 
         async def play() -> None:
-            run = Run(plan, service, tally=tally, show=show, batch=batch)
+            run = Run(plan, service, tally=tally, show=show, batch=batch, heartbeats=heartbeats)
             loop = asyncio.get_running_loop()
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, run.stop)
@@ -201,3 +214,5 @@ class Command(BaseCommand):
                 asyncio.run(play())
         finally:
             show.summary()
+            if heartbeats:
+                show.say(SWITCHED_OFF)
