@@ -8,14 +8,17 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 from accounting import reconciliation
 from accounting.book_queries import first_of, last_of
 from accounting.day_queries import began_on
 from accounting.event_queries import documented_between
 from accounting.queries import streams, the_property
+from accounting.reporting.written import moment
 from accounting.rules.events import CONTACT, FUNDS
-from accounting.shell.templatetags.pages import money
+from accounting.rules.moments import instant, is_moment
+from accounting.shell.templatetags.pages import money, words
 from accounting.slips import queries as slips
 from devices.models import SignificantEvent
 from jackpot.fund_queries import late
@@ -92,7 +95,9 @@ def between(
 def _of(kind: str, first: date, last: date, begins: datetime, end: datetime, at: datetime) -> Iterator[Exceptional]:
     if kind == HELD:
         for name, reasons, at, waits in rounds.held_between(begins, end):
-            yield Exceptional(at, kind, name, None, f"{', '.join(reasons)}{'; still waits' if waits else ''}", None)
+            yield Exceptional(
+                at, kind, name, None, f"{', '.join(map(words, reasons))}{'; still waits' if waits else ''}", None
+            )
     elif kind == LATE:
         for name, at, own, booked in rounds.booked_late(first, last):
             yield Exceptional(at, kind, name, None, f"of gaming day {own}, booked on {booked}", None)
@@ -107,10 +112,10 @@ def _of(kind: str, first: date, last: date, begins: datetime, end: datetime, at:
     elif kind == UNFUNDED:
         for balance in late(at):
             if begins <= balance.due < end:
-                words = (
+                told = (
                     "not recorded yet" if balance.recorded_at is None else f"recorded on {balance.recorded_at.date()}"
                 )
-                yield Exceptional(balance.due, kind, balance.link, None, words, None)
+                yield Exceptional(balance.due, kind, balance.link, None, told, None)
     elif kind == UNREVIEWED:
         yield from _unreviewed(first, last, at)
     elif kind == SILENT:
@@ -222,10 +227,15 @@ def _readings(kind: str, first: date, last: date) -> Iterator[Exceptional]:
 
 def _significant(begins: datetime, end: datetime) -> Iterator[Exceptional]:
     found = SignificantEvent.objects.filter(recorded_at__gte=begins, recorded_at__lt=end).order_by("id")
-    after = 0
+    after, zone = 0, ZoneInfo(the_property().time_zone)
     while run := list(found.filter(id__gt=after)[:AT_ONCE]):
         for one in run:
-            said = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in one.detail.items())
-            words = f"{one.code.replace('_', ' ')}{': ' if said else ''}{said}"
-            yield Exceptional(one.recorded_at, SIGNIFICANT, one.table or one.device, one.device or None, words, None)
+            said = ", ".join(f"{words(name)} {_written(value, zone)}" for name, value in one.detail.items())
+            told = f"{words(one.code)}{': ' if said else ''}{said}"
+            yield Exceptional(one.recorded_at, SIGNIFICANT, one.table or one.device, one.device or None, told, None)
         after = run[-1].pk
+
+
+def _written(value: Any, zone: ZoneInfo) -> str:
+    """A value of a significant event: a moment on the property's clock."""
+    return moment(instant(value), zone) if isinstance(value, str) and is_moment(value) else str(value)

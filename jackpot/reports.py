@@ -19,6 +19,7 @@ from accounting.reporting.shape import (
     Row,
 )
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
+from accounting.shell.templatetags.pages import words
 from jackpot import hit_queries, queries
 from jackpot.rules.hits import APPROVED, PAID, REJECTED, REMITTED, VERIFIED
 from jackpot.rules.meter import MILLION
@@ -64,7 +65,7 @@ JACKPOTS: Final = Report(
         Column(name="table", title="Table"),
         Column(name="round", title="Round", only_in_files=True),
         Column(name="seat", title="Seat"),
-        Column(name="hand", title="Hand"),
+        Column(name="hand", title="Hand", words=words),
         Column(name="share", title="Share", kind=PERCENT),
         Column(name="meter_before", title="Meter before", kind=MONEY),
         Column(name="award", title="Award", kind=MONEY, sums=True),

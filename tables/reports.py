@@ -73,7 +73,7 @@ STATISTICS: Final = Report(
     parameters=(Parameter(name="table", title="Table", options=table_codes),),
     columns=(
         Column(name="table", title="Table"),
-        Column(name="game", title="Game", only_in_files=True),
+        Column(name="game", title="Game", words=title, only_in_files=True),
         Column(name="wager", title="Wager", words=called),
         Column(name="edition", title="Paytable, link"),
         Column(name="wagers", title="Wagers", kind=WHOLE, sums=True),

@@ -79,10 +79,11 @@ def report(request: HttpRequest, report: str) -> HttpResponse:
         titles = {each.name: each.title for each in wanted.parameters}
         context["refusal"] = {"name": titles.get(refusal.name, refusal.name), "detail": refusal.detail}
         return render(request, "reporting/report.html", context, status=400)
-    days = {
+    kept: dict[str, dict[str, object]] = {
         DAYS: {"from": asked.first, "to": asked.last}, ONE_DAY: {"day": asked.first},
         ONE_WEEK: {"week": week_name(asked.first)}, AS_IT_STANDS: {},
-    }[wanted.period]  # fmt: skip
+    }  # fmt: skip
+    days = kept[wanted.period]
     file = urlencode({name: str(day) for name, day in days.items()} | dict(asked.given))
     context |= _shown(made, roles_of(request))
     context |= {

@@ -22,6 +22,7 @@ from accounting.reporting.shape import (
 )
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
 from accounting.rules.tax import WITHHOLDINGS
+from accounting.shell.templatetags.pages import words
 from accounting.slips import queries
 from accounting.slips.rules.register import ISSUED, PAID, STATES, VOID, slip_name
 
@@ -72,7 +73,7 @@ SLIPS: Final = Report(
         Column(name="table", title="Table"),
         Column(name="seat", title="Seat"),
         Column(name="link", title="Link", only_in_files=True),
-        Column(name="hand", title="Hand"),
+        Column(name="hand", title="Hand", words=words),
         Column(name="paid", title="Paid", kind=MONEY, sums=True),
         Column(name="issued", title="Not paid", kind=MONEY, sums=True),
         Column(name="void", title="Void", kind=MONEY, sums=True),

@@ -202,13 +202,9 @@ def kept_lines(sheet: WeekSheet) -> Iterator[Line]:
     """The lines of a sheet as they were made."""
     said = msgspec.json.decode(bytes(sheet.content))
     for row in said["lines"]:
-        named = dict(zip(said["columns"], row, strict=True))
-        yield Line(
-            **{
-                name: Fraction(value) if name in FRACTIONS and value is not None else value
-                for name, value in named.items()
-            }
-        )
+        named: dict[str, Any] = dict(zip(said["columns"], row, strict=True))
+        named |= {name: Fraction(named[name]) for name in FRACTIONS if named[name] is not None}
+        yield Line(**named)
 
 
 def all_sheets() -> Iterator[tuple[str, WeekSheet]]:

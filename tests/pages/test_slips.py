@@ -26,6 +26,7 @@ from accounting.slips.models import Particulars, SlipPrint
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.test_decided import agree, ask, offered
 from tests.services.house import LINKED, House, royal
+from tests.services.winners import taken_down
 
 HIT, ENVY = "ms-mg01-000001", f"{LINKED}/R-1/1/3"
 ALL = ["cards", "seat", "wager_sensor", "surveillance"]
@@ -46,6 +47,7 @@ def paid(house: House, signed_in: SignedIn) -> Client:
     ask(cage, "payout.pay", ENVY, payload={"method": "cage"})
     ask(signed_in(SUPERVISOR), "hit.verify", HIT, payload={"checks": ALL})
     ask(manager, "hit.approve", HIT)
+    taken_down(HIT)
     ask(cage, "hit.pay", HIT, payload={"method": "cage"})
     return cage
 

@@ -57,6 +57,7 @@ APPEND_ONLY = (
     "office_proposal",
     "office_tier",
     "office_tieredition",
+    "slips_payer",
     "slips_slip",
     "slips_slippayment",
     "slips_slipprint",

@@ -11,8 +11,8 @@ from django.conf import settings
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from accounting.office.callers import Person
 from accounting.office.refusals import NotYours
+from accounting.office.rules.person import Person
 from accounting.office.services import proposals
 from accounting.rules.acts import ActRefused
 from accounting.rules.funds import FundsTerms, by_jurisdiction, funds_terms_in

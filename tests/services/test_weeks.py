@@ -11,8 +11,8 @@ import pytest
 import time_machine
 from django.core.cache import cache
 
-from accounting.office.callers import Person
 from accounting.office.refusals import NotYours
+from accounting.office.rules.person import Person
 from accounting.office.services import proposals
 from accounting.office.services.jobs import Report as Progress
 from accounting.queries import the_property
@@ -25,6 +25,7 @@ from devices.audit.weeks import compare_weeks
 from tables import jobs, reports
 from tables.odds.thresholds import Thresholds
 from tables.queries import statistics, weeks
+from tables.queries.days import tables_on
 from tables.services import weeks as sheets
 from tests.services.house import LINKED, RECEIVED, TWIN, House, message, rows, royal, run, two_hits
 from tests.services.tampering_of_weeks import TAMPERING_OF_WEEKS
@@ -102,16 +103,8 @@ def test_a_week_stands_beside_the_weeks_before_it(played: House) -> None:
     both = float(variance + variance_then * times**2)
     assert float(line.usual_deviations or 0) == pytest.approx(float(off) / both**0.5, abs=0.006)
     assert line.unusual == "below theory, below the weeks before"
-    assert (
-        line.before_cents
-        == sum(
-            each.win_cents
-            for day in range(16, 23)
-            for each in weeks.tables_on(date(2026, 11, day))
-            if each.table == LINKED
-        )
-        != 0
-    )
+    days = [each for day in range(16, 23) for each in tables_on(date(2026, 11, day)) if each.table == LINKED]
+    assert line.before_cents == sum(each.win_cents for each in days) != 0
     assert found[TWIN].unusual == "did not play, and did in the weeks before"
 
 
