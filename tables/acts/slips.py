@@ -136,20 +136,18 @@ def _perform(asked: Asked) -> Performed:
 def may_be_paid(asked: Asked) -> None:
     """Refuse to hand a payout over that must be signed for and is not: `slip_needed`; or whose winner must be known and is not.
 
-    Nothing is written. `particulars_missing` as of a slip, whichever of the two comes first.
+    Nothing is written. `particulars_missing` as a slip is refused, by the same rule.
     """
     try:
         payable = slips.payable(asked.subject)
     except ActRefused:
         return  # of no worth, or in no state to be paid: the rule has its own word for that
-    _who_won_is_known(payable, slips.transaction(asked.subject), asked.at)
-    if kept.standing(asked.subject) is not None:
-        return
-    if still := unsigned(payable):
+    if kept.standing(asked.subject) is None and (still := unsigned(payable)):
         who = ", ".join(f"{need.count} {role(need.role)}" for need in still)
         raise ActRefused(
             "slip_needed", detail=f"{money(payable.cents)} is paid on a slip that is signed first; missing: {who}"
         )
+    _who_won_is_known(payable, slips.transaction(asked.subject), asked.at)
 
 
 def kept_back(asked: Asked) -> list[Change]:
