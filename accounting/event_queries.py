@@ -228,6 +228,20 @@ def documented(stream_id: int, kinds: Sequence[str]) -> list[Documented]:
         ]
 
 
+LAST = """
+    SELECT DISTINCT ON (event.stream_id) event.stream_id, event.recorded_at, document.cause
+    FROM accounting_event event
+    JOIN accounting_document document ON document.stream_id = event.stream_id AND document.sequence = event.sequence
+    WHERE event.kind <> 'round' AND event.kind = %s AND event.stream_id = ANY(%s)
+    ORDER BY event.stream_id, event.sequence DESC
+"""
+
+
+def last_documented(kind: str, stream_ids: Sequence[int]) -> dict[int, tuple[datetime, bytes]]:
+    """The last event of a kind, none of them rounds, on each of these streams that has one: when it was recorded, its cause."""
+    return {stream_id: (at, bytes(cause)) for stream_id, at, cause in execute(LAST, [kind, list(stream_ids)])}
+
+
 DOCUMENTED_BETWEEN = """
     SELECT event.recorded_at, event.subject, document.cause, document.result
     FROM accounting_event event

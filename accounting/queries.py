@@ -145,6 +145,34 @@ def audit_of(actions: Iterable[str]) -> Iterable[AuditRecord]:
     return AuditRecord.objects.filter(action__in=list(actions)).order_by("id").iterator()
 
 
+PAYABLES = ("awards_payable", "unclaimed")
+"""Accounts of what players won and nobody handed over yet."""
+UNPAID = """
+    SELECT total.stream_id, sum(total.credit_cents - total.debit_cents) FROM accounting_total total
+    JOIN accounting_account account ON account.id = total.account_id
+    WHERE account.code = ANY(%s) AND total.stream_id = ANY(%s) GROUP BY total.stream_id
+"""
+UNPAID_BETWEEN = """
+    SELECT coalesce(sum(CASE WHEN credit.code = ANY(%s) THEN moved.amount_cents ELSE 0 END
+        - CASE WHEN debit.code = ANY(%s) THEN moved.amount_cents ELSE 0 END), 0)
+    FROM accounting_transfer moved
+    JOIN accounting_account credit ON credit.id = moved.credit_id
+    JOIN accounting_account debit ON debit.id = moved.debit_id
+    WHERE moved.stream_id = %s AND moved.sequence >= %s AND moved.sequence < %s
+"""
+
+
+def unpaid_on(stream_ids: Iterable[int]) -> dict[int, int]:
+    """What was won on each of these streams and is not handed over, in whole cents, by the daily totals; 0 is left out."""
+    return {stream_id: int(cents) for stream_id, cents in execute(UNPAID, [list(PAYABLES), list(stream_ids)])}
+
+
+def unpaid_between(stream_id: int, first: int, before: int) -> int:
+    """By how many cents the transfers of a stream from one event to before another raised what is won and not handed over."""
+    payables = list(PAYABLES)
+    return int(execute(UNPAID_BETWEEN, [payables, payables, stream_id, first, before])[0][0])
+
+
 def stream_exists(code: str) -> bool:
     """Whether a link or table has a stream of this code."""
     return Stream.objects.filter(code=code).exists()

@@ -35,6 +35,21 @@ BALANCES = """
     FROM accounting_account account JOIN accounting_total total ON total.account_id = account.id
     WHERE account.kind IN ('liability', 'reserve', 'overflow') GROUP BY account.owner, account.kind
 """
+# The same, and the next sequence of every stream at that moment.
+BALANCES_THEN = """
+    SELECT NULL::bigint, account.owner, account.kind, sum(total.credit_cents - total.debit_cents)
+    FROM accounting_account account JOIN accounting_total total ON total.account_id = account.id
+    WHERE account.kind IN ('liability', 'reserve', 'overflow') GROUP BY account.owner, account.kind
+    UNION ALL SELECT stream.id, '', '', stream.next_sequence FROM accounting_stream stream
+"""
+SINCE = """
+    SELECT account.owner, account.kind,
+        sum(CASE WHEN moved.credit_id = account.id THEN moved.amount_cents ELSE -moved.amount_cents END)
+    FROM unnest(%s::bigint[], %s::bigint[]) AS place (stream_id, sequence)
+    JOIN accounting_transfer moved ON moved.stream_id = place.stream_id AND moved.sequence >= place.sequence
+    JOIN accounting_account account ON account.id IN (moved.debit_id, moved.credit_id)
+    WHERE account.kind IN ('liability', 'reserve', 'overflow') GROUP BY account.owner, account.kind
+"""
 MOVED = """
     SELECT account.kind, transfer.reason, transfer.credit_id = account.id, sum(transfer.amount_cents),
         count(DISTINCT transfer.sequence)
@@ -71,6 +86,34 @@ def balances() -> dict[str, dict[str, int]]:
     found: dict[str, dict[str, int]] = {}
     for owner, kind, cents in execute(BALANCES):
         found.setdefault(owner, dict.fromkeys(PARTS, 0))[parts[kind]] = int(cents)
+    return found
+
+
+class Then(NamedTuple):
+    """What the movements of every level came to at a moment, and from which event of each stream on there are more."""
+
+    balances: dict[str, dict[str, int]]
+    following: dict[int, int]
+
+
+def balances_then() -> Then:
+    """The balances of every level with the events that they are up to, of one moment: most of the work of `balances_since`."""
+    parts = {kind: part for part, kind in PARTS.items()}
+    then = Then({}, {})
+    for stream_id, owner, kind, number in execute(BALANCES_THEN):
+        if stream_id is None:
+            then.balances.setdefault(owner, dict.fromkeys(PARTS, 0))[parts[kind]] = int(number)
+        else:
+            then.following[stream_id] = int(number)
+    return then
+
+
+def balances_since(then: Then) -> dict[str, dict[str, int]]:
+    """What the movements of every level come to now, by what moved since an earlier moment: quick while streams are held."""
+    parts = {kind: part for part, kind in PARTS.items()}
+    found = {owner: dict(cents) for owner, cents in then.balances.items()}
+    for owner, kind, cents in execute(SINCE, [list(then.following), list(then.following.values())]):
+        found.setdefault(owner, dict.fromkeys(PARTS, 0))[parts[kind]] += int(cents)
     return found
 
 

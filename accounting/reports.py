@@ -26,6 +26,7 @@ from accounting.roll_forward import MOVEMENTS, PARTS, WIDTHS, rolled
 from accounting.rules.accounts import named
 from accounting.rules.events import REASONS
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER
+from accounting.shell.templatetags.pages import words
 
 KEEPERS: Final = frozenset({ACCOUNTING, CONTROLLER, AUDITOR})
 EVENT: Final = Page("event", "accounting")
@@ -187,9 +188,9 @@ LEDGER: Final = Report(
         Column(name="line", title="Line", only_in_files=True),
         Column(name="kind", title="Kind"),
         Column(name="subject", title="About"),
-        Column(name="reason", title="Reason"),
-        Column(name="debit", title="Debit account"),
-        Column(name="credit", title="Credit account"),
+        Column(name="reason", title="Reason", words=words),
+        Column(name="debit", title="Debit account", words=named),
+        Column(name="credit", title="Credit account", words=named),
         Column(name="amount", title="Amount", kind=MONEY, sums=True),
     ),
     rows=_ledger,
@@ -241,9 +242,9 @@ ADJUSTMENTS: Final = Report(
         Column(name="event", title="Event", page=EVENT),
         Column(name="kind", title="Act"),
         Column(name="subject", title="About"),
-        Column(name="reason", title="Reason"),
-        Column(name="debit", title="Debit account"),
-        Column(name="credit", title="Credit account"),
+        Column(name="reason", title="Reason", words=words),
+        Column(name="debit", title="Debit account", words=named),
+        Column(name="credit", title="Credit account", words=named),
         Column(name="amount", title="Amount", kind=MONEY, sums=True),
         Column(name="by", title="Asked by"),
         Column(name="approved_by", title="Agreed by"),

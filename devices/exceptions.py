@@ -8,22 +8,27 @@ from datetime import date, datetime, timedelta
 from fractions import Fraction
 from itertools import zip_longest
 from typing import Any, Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 from accounting import reconciliation
 from accounting.book_queries import first_of, last_of
 from accounting.day_queries import began_on
 from accounting.event_queries import documented_between
 from accounting.queries import streams, the_property
-from accounting.rules.events import CONTACT
-from accounting.shell.templatetags.pages import told
+from accounting.reporting.written import moment
+from accounting.rules.events import CONTACT, FUNDS
+from accounting.rules.moments import instant, is_moment
+from accounting.shell.templatetags.pages import money, words
 from accounting.slips import queries as slips
 from devices.intake.contact import LOST, REGAINED
 from devices.models import SignificantEvent
+from jackpot.fund_queries import late
 from tables.odds.theory import deviations
 from tables.odds.thresholds import thresholds_in
 from tables.queries import exceptions as rounds
 from tables.queries import statistics
 from tables.queries.exceptions import contact_turns
+from tables.queries.weeks import weeks
 from tables.queries.worth import percent
 
 HELD: Final = "round held"
@@ -35,6 +40,9 @@ VOID_SLIP: Final = "slip void"
 BY_HAND: Final = "meter read by hand"
 VARIANCE: Final = "meter off its movements"
 OFF_THEORY: Final = "hold off its theory"
+SHORT: Final = "funds short"
+UNFUNDED: Final = "balance not recorded"
+UNREVIEWED: Final = "week not reviewed"
 SILENT: Final = "device silent or back"
 OF_ACTS: Final = {
     "round.release": "round released", "round.correct": "round corrected", "round.void": "round voided",
@@ -51,6 +59,9 @@ KINDS: Final = (
     BY_HAND,
     VARIANCE,
     OFF_THEORY,
+    SHORT,
+    UNFUNDED,
+    UNREVIEWED,
     SIGNIFICANT,
 )
 AT_ONCE: Final = 1_000
@@ -85,7 +96,9 @@ def between(
 def _of(kind: str, first: date, last: date, begins: datetime, end: datetime, at: datetime) -> Iterator[Exceptional]:
     if kind == HELD:
         for name, reasons, at, waits in rounds.held_between(begins, end):
-            yield Exceptional(at, kind, name, None, f"{', '.join(reasons)}{'; still waits' if waits else ''}", None)
+            yield Exceptional(
+                at, kind, name, None, f"{', '.join(map(words, reasons))}{'; still waits' if waits else ''}", None
+            )
     elif kind == LATE:
         for name, at, own, booked in rounds.booked_late(first, last):
             yield Exceptional(at, kind, name, None, f"of gaming day {own}, booked on {booked}", None)
@@ -95,6 +108,17 @@ def _of(kind: str, first: date, last: date, begins: datetime, end: datetime, at:
         yield from _readings(kind, first, last)
     elif kind == OFF_THEORY:
         yield from _off_theory(first, last, end)
+    elif kind == SHORT:
+        yield from _short(first, last)
+    elif kind == UNFUNDED:
+        for balance in late(at):
+            if begins <= balance.due < end:
+                told = (
+                    "not recorded yet" if balance.recorded_at is None else f"recorded on {balance.recorded_at.date()}"
+                )
+                yield Exceptional(balance.due, kind, balance.link, None, told, None)
+    elif kind == UNREVIEWED:
+        yield from _unreviewed(first, last, at)
     elif kind == SILENT:
         yield from _silent(begins, end, at)
     elif kind == SIGNIFICANT:
@@ -133,7 +157,7 @@ def _silent(begins: datetime, end: datetime, now: datetime) -> Iterator[Exceptio
 
 
 def _off_theory(first: date, last: date, end: datetime) -> Iterator[Exceptional]:
-    thresholds = thresholds_in(the_property().jurisdiction)
+    thresholds = thresholds_in(the_property().jurisdiction, last)
     for hold in statistics.by_table(statistics.over(first, last)):
         win, variance = hold.theory
         if not thresholds.are_passed(hold.wagers, hold.handle_cents, hold.hold_cents, hold.theory) or win is None:
@@ -145,6 +169,28 @@ def _off_theory(first: date, last: date, end: datetime) -> Iterator[Exceptional]
         ]
         told += [f"{_signed(off)} standard deviations"] if off is not None else []
         yield Exceptional(end, OFF_THEORY, hold.table, None, ", ".join(told), hold.hold_cents - round(win))
+
+
+def _short(first: date, last: date) -> Iterator[Exceptional]:
+    """Balances that fell short of what their link owed, each of which closed it for new wagers or kept it closed."""
+    for stream_id, _, _ in streams():
+        ends = first_of(first, stream_id), last_of(last, stream_id)
+        for at, subject, cause, result in documented_between(stream_id, [FUNDS], *ends, first, last):
+            change = json.loads(result)["changes"][0]
+            if change["short"]:
+                said = f"balance {money(change['balance_cents'])}, owed {money(change['owed_cents'])}"
+                missing = change["balance_cents"] - change["owed_cents"]
+                yield Exceptional(at, SHORT, subject, json.loads(cause).get("by"), said, missing)
+
+
+def _unreviewed(first: date, last: date, now: datetime) -> Iterator[Exceptional]:
+    """Weeks whose review became overdue on these days and nobody had signed off in time; whether somebody has since."""
+    for week in weeks(now)[::-1]:
+        due = began_on(week.overdue_from)
+        late = not week.reviews or week.reviews[0].at >= due
+        if first <= week.overdue_from <= last and due <= now and late:
+            since = f"signed off by {week.reviews[0].by} since" if week.reviews else "nobody signed it off yet"
+            yield Exceptional(due, UNREVIEWED, week.name, None, since, None)
 
 
 def _signed(off: Fraction) -> str:
@@ -183,10 +229,15 @@ def _readings(kind: str, first: date, last: date) -> Iterator[Exceptional]:
 def _significant(begins: datetime, end: datetime) -> Iterator[Exceptional]:
     found = SignificantEvent.objects.filter(recorded_at__gte=begins, recorded_at__lt=end).order_by("id")
     found = found.exclude(code__in=(LOST, REGAINED))  # these are among the devices that were silent, with their minutes
-    after = 0
+    after, zone = 0, ZoneInfo(the_property().time_zone)
     while run := list(found.filter(id__gt=after)[:AT_ONCE]):
         for one in run:
-            said = ", ".join(f"{name.replace('_', ' ')} {told(value)}" for name, value in one.detail.items())
-            words = f"{one.code.replace('_', ' ')}{': ' if said else ''}{said}"
-            yield Exceptional(one.recorded_at, SIGNIFICANT, one.table or one.device, one.device or None, words, None)
+            said = ", ".join(f"{words(name)} {_written(value, zone)}" for name, value in one.detail.items())
+            told = f"{words(one.code)}{': ' if said else ''}{said}"
+            yield Exceptional(one.recorded_at, SIGNIFICANT, one.table or one.device, one.device or None, told, None)
         after = run[-1].pk
+
+
+def _written(value: Any, zone: ZoneInfo) -> str:
+    """A value of a significant event: a moment on the property's clock."""
+    return moment(instant(value), zone) if isinstance(value, str) and is_moment(value) else str(value)

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from devices.intake import contact, deals, lost_locks
 from devices.intake.settler import SETTLER, TURN_SECONDS, WATCH, empty, safely
+from jackpot.services import funds
 
 
 @shared_task
@@ -34,6 +35,12 @@ def look_at_locks() -> int:
 def listen_for_devices() -> int:
     """Close the progressives of tables that fell silent, open those that are heard of again; how many there were."""
     return safely(lambda: len(contact.watch(at=timezone.now())))
+
+
+@shared_task
+def look_at_funds() -> int:
+    """Close links that owe more by now than the balance recorded last, where it must be covered; how many there were."""
+    return safely(lambda: len(funds.watch(at=timezone.now())))
 
 
 @shared_task

@@ -66,7 +66,7 @@ JACKPOTS: Final = Report(
         Column(name="table", title="Table"),
         Column(name="round", title="Round", only_in_files=True),
         Column(name="seat", title="Seat"),
-        Column(name="hand", title="Hand"),
+        Column(name="hand", title="Hand", words=words),
         Column(name="share", title="Share", kind=PERCENT),
         Column(name="meter_before", title="Meter before", kind=MONEY),
         Column(name="award", title="Award", kind=MONEY, sums=True),

@@ -22,6 +22,7 @@ from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import clock, money
 from jackpot import history, hit_queries, queries
 from jackpot.feeds import DISPLAYED, UNNUMBERED, invitation
+from jackpot.fund_queries import funds
 from jackpot.services.acts import as_it_stands
 
 SPANS = (200, 2_000, 20_000)
@@ -76,6 +77,7 @@ def jackpot(request: HttpRequest, code: str) -> HttpResponse:
         level["subject"] = f"{code}/{level['code']}"
     now, standing = timezone.now(), as_it_stands(code)
     context = {
+        "short": standing.short,
         "states": history.states(standing, now),
         "members": history.members(link["stream_id"], code, now),
         "terms": history.terms(standing, now),
@@ -141,9 +143,11 @@ def times(count: int) -> str:
 @page("accounting")
 def liabilities(request: HttpRequest) -> HttpResponse:
     """Every level's liability, reserve and overflow in the ledger beside the meter, of one moment."""
-    levels = queries.liabilities()
+    levels, at = queries.liabilities(), timezone.now()
     context = {
         "levels": levels,
+        "funds": [each for each in funds(at) if each.required or each.balance_cents is not None],
+        "at": at,
         "agree": all(level.agrees for level in levels),
         "meters_cents": sum(level.meter_cents for level in levels),
         "liability_cents": sum(level.liability_cents for level in levels),

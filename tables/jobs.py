@@ -1,4 +1,4 @@
-"""Long work on what players have won, for the office's queue."""
+"""Long work on what players have won, and on weeks that are over, for the office's queue."""
 
 from typing import Any
 
@@ -10,8 +10,10 @@ from accounting.rules.acts import ActRefused
 from accounting.rules.roles import ACCOUNTING, CONTROLLER
 from accounting.services import ledger
 from jackpot.rules.decision import Act
+from tables.queries import weeks
 from tables.queries.unclaimed import owed
 from tables.services import past
+from tables.services import weeks as sheets
 
 SERVICE = "the service"
 
@@ -40,7 +42,22 @@ def book_unclaimed(progress: Progress) -> dict[str, Any]:
     return {"ok": True, "summary": f"{count} booked as unclaimed, {cents // 100:,}.{cents % 100:02d} dollars"}
 
 
+def make_sheets(progress: Progress) -> dict[str, Any]:
+    """Make the sheet of every week that is over and closed and has none, for its review."""
+    wanted = [week for week in weeks.weeks(timezone.now()) if week.is_closed and week.sheet is None][::-1]
+    progress.expect(len(wanted))
+    for week in wanted:
+        sheets.make(week.first, at=timezone.now(), by=SERVICE)
+        progress.advance()
+    names = ", ".join(week.name for week in wanted)
+    return {
+        "ok": True,
+        "summary": f"sheets made: {names}" if names else "no week waits for a sheet",
+    }
+
+
 JOBS = (
+    JobKind(name="weeks", title="Make the sheets of weeks", roles=frozenset({ACCOUNTING, CONTROLLER}), run=make_sheets),
     JobKind(
         name="unclaimed", title="Book what is unclaimed", roles=frozenset({ACCOUNTING, CONTROLLER}), run=book_unclaimed
     ),

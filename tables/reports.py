@@ -4,14 +4,16 @@ from collections.abc import Iterator
 from datetime import timedelta
 from fractions import Fraction
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from accounting.day_queries import gaming_day
-from accounting.queries import trial_balance
+from accounting.queries import the_property, trial_balance
 from accounting.reporting.shape import (
     DAY,
     DECIMAL,
     HAND_PAYS,
     MONEY,
+    ONE_WEEK,
     PERCENT,
     PLAY,
     WHOLE,
@@ -22,10 +24,12 @@ from accounting.reporting.shape import (
     Report,
     Row,
 )
+from accounting.reporting.written import moment
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, MANAGER
 from accounting.shell.templatetags.pages import title
 from tables.odds.theory import deviations, standard_deviation
-from tables.queries import statistics
+from tables.odds.thresholds import thresholds_in
+from tables.queries import statistics, weeks
 from tables.queries.days import tables_on
 from tables.queries.projection import table_codes
 from tables.queries.statistics import Wagered
@@ -69,7 +73,7 @@ STATISTICS: Final = Report(
     parameters=(Parameter(name="table", title="Table", options=table_codes),),
     columns=(
         Column(name="table", title="Table"),
-        Column(name="game", title="Game", only_in_files=True),
+        Column(name="game", title="Game", words=title, only_in_files=True),
         Column(name="wager", title="Wager", words=called),
         Column(name="edition", title="Paytable, link"),
         Column(name="wagers", title="Wagers", kind=WHOLE, sums=True),
@@ -123,6 +127,62 @@ GAMES: Final = Report(
     ),
     rows=_games,
     feet=(Foot(said="handle is paid, accrued and won", left=("paid", "envy", "accrued", "win"), right=("handle",)),),
+)
+
+
+# ── the weekly review ───────────────────────────────────────────────────────────────────────────────────────────
+def _week(asked: Asked) -> Iterator[Row]:
+    sheet = weeks.sheet_of(asked.first)
+    yield from weeks.lines(asked.first) if sheet is None else weeks.kept_lines(sheet)
+
+
+def _reviewed(asked: Asked) -> list[str]:
+    """What is shown, as it stands or as it was made; how it is marked; who signed it."""
+    home = the_property()
+    terms = thresholds_in(home.jurisdiction, asked.last)
+    marked = (
+        f"Marked: a hold more than {terms.deviations_hundredths / 100:g} standard deviations off its theory, or off what the"
+        f" {terms.weeks_before} weeks before held against theirs; of {terms.least_wagers:,} wagers or more."
+    )
+    sheet = weeks.sheet_of(asked.first)
+    if sheet is None:
+        return [marked, "As it stands: no sheet of this week is on record yet, so nobody can sign it off."]
+    zone = ZoneInfo(home.time_zone)
+    signed = [
+        f"Signed off by {review.by}, {moment(review.at, zone)}: {review.note}"
+        for review in weeks.reviews_of(asked.first)
+    ]
+    made = f"The sheet as made by {sheet.by}, {moment(sheet.made_at, zone)}; SHA-256 {bytes(sheet.digest).hex()}."
+    return [marked, made, *(signed or ["Not signed off."])]
+
+
+WEEKLY: Final = Report(
+    code="weekly",
+    title="Weekly review",
+    purpose="The master games report of a week beside the weeks before, with what is unusual marked, and who signed it off",
+    group=PLAY,
+    roles=KEEPERS | {MANAGER},
+    period=ONE_WEEK,
+    columns=(
+        Column(name="table", title="Table"),
+        Column(name="game", title="Game", words=title, only_in_files=True),
+        Column(name="rounds", title="Rounds", kind=WHOLE, sums=True),
+        Column(name="handle", title="Handle", kind=MONEY, sums=True),
+        Column(name="win", title="Win", kind=MONEY, sums=True),
+        Column(name="win_share", title="Win %", kind=PERCENT, ratio=("win", "handle")),
+        Column(name="before", title="Win the week before", kind=MONEY, sums=True),
+        Column(name="before_share", title="Win % then", kind=PERCENT),
+        Column(name="hold", title="Hold", kind=MONEY, sums=True, only_in_files=True),
+        Column(name="theory", title="Theoretical", kind=MONEY, sums=True, only_in_files=True),
+        Column(name="off_theory", title="Hold off theory", kind=MONEY, sums=True),
+        Column(name="theory_deviations", title="Std. dev.", kind=DECIMAL),
+        Column(name="off_usual", title="Off the weeks before", kind=MONEY, sums=True),
+        Column(name="usual_deviations", title="Std. dev.", kind=DECIMAL),
+        Column(name="unusual", title="Unusual"),
+    ),
+    rows=_week,
+    feet=(Foot(said="hold is theoretical and its difference", left=("theory", "off_theory"), right=("hold",)),),
+    remarks=_reviewed,
 )
 
 
@@ -189,4 +249,4 @@ UNCLAIMED: Final = Report(
     remarks=_against_the_ledger,
 )
 
-REPORTS: Final = (STATISTICS, GAMES, UNCLAIMED)
+REPORTS: Final = (STATISTICS, GAMES, WEEKLY, UNCLAIMED)

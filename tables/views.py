@@ -30,7 +30,7 @@ from jackpot import hit_queries
 from jackpot import queries as jackpot_queries
 from jackpot.rules.paytable import FIVE_CARD_HANDS
 from tables.models import Payout
-from tables.queries import locks, payouts, set_up, worth
+from tables.queries import locks, payouts, set_up, weeks, worth
 from tables.queries.days import tables_on
 from tables.queries.unclaimed import owed
 
@@ -266,6 +266,17 @@ def unclaimed(request: HttpRequest) -> HttpResponse:
     return render(request, "tables/unclaimed.html", {"parts": parts})
 
 
+@page("accounting")
+def weeks_over(request: HttpRequest) -> HttpResponse:
+    """Every week that is over: its sheet, whether somebody signed it off, and whether that is overdue."""
+    parameters.read(request.GET.lists(), ())
+    at = timezone.now()
+    today, found = house_days(at)[1], weeks.weeks(at)
+    rows = [(week, week.is_overdue(today)) for week in found]
+    waiting = sum(not week.reviews for week in found)
+    return render(request, "tables/weeks.html", {"rows": rows, "waiting": waiting, "at": at})
+
+
 urlpatterns = [
     path("payouts/", payout_search, name="payout-search"),
     path("payouts/total", payout_total, name="payout-total"),
@@ -274,5 +285,6 @@ urlpatterns = [
     path("accounting/tables/", tables_day, name="tables-today"),
     path("accounting/tables/<str:day>/", tables_day, name="tables-day"),
     path("accounting/unclaimed/", unclaimed, name="unclaimed"),
+    path("accounting/weeks/", weeks_over, name="weeks"),
     path("set-up/", house, name="set-up"),
 ]

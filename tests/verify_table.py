@@ -13,13 +13,14 @@ HEAD = """# What `manage.py verify` finds
 
 Each of these was changed, added or removed with every guard of the database switched off, alone, in a house that had played; the
 second column is how `verify` names it, with the house's own numbers left out. The page is written by
-`python3 -m tests.verify_table` from the tests that try them all, `test_verify.py`, `test_past_acts.py`, `test_readings.py` and
-`test_slips.py` in `tests/services`.
+`python3 -m tests.verify_table` from the tests that try them all, `test_verify.py`, `test_past_acts.py`, `test_readings.py`,
+`test_slips.py` and `test_weeks.py` in `tests/services`.
 
 What is on record is an event with its cause and its result, chained by hash. `verify` takes every event in its order, decides it
 again by the rules of its own edition, and compares the result byte for byte, then every row that follows from it; at the end what
 the tables of the database show of terms, states, meters and totals, the inbox, the paytable editions, the chart of accounts, the
-property, the audit trail, and slips against their payouts and the trail. What waits or is held has no place in a chain yet:
+property, the audit trail, reviews of weeks, and slips against their payouts and the trail. What waits or is held has no place
+in a chain yet:
 there a change is found where one of two records of the same fact was changed (message and reference; hold and seal), not
 where both were made anew alike.
 
@@ -34,10 +35,17 @@ def page() -> str:
     from tests.services.locked_tampering import TAMPERING_WITH_LOCKS
     from tests.services.tampering import BETWEEN_LINKS, TAMPERING, TAMPERING_OF_ACTS
     from tests.services.tampering_of_slips import TAMPERING_OF_SLIPS
+    from tests.services.tampering_of_weeks import TAMPERING_OF_WEEKS
 
     rows = []
     every = (
-        TAMPERING | TAMPERING_OF_ACTS | BETWEEN_LINKS | TAMPERING_WITH_LOCKS | TAMPERING_OF_DAYS | TAMPERING_OF_SLIPS
+        TAMPERING
+        | TAMPERING_OF_ACTS
+        | BETWEEN_LINKS
+        | TAMPERING_WITH_LOCKS
+        | TAMPERING_OF_DAYS
+        | TAMPERING_OF_SLIPS
+        | TAMPERING_OF_WEEKS
     )
     for what, (_, named) in every.items():
         for place in ("$held", "$waiting", "$first", "$reading"):

@@ -136,6 +136,9 @@ class OneReport(ReportsView):
             OpenApiParameter("from", date, description="of reports over several days: the first gaming day"),
             OpenApiParameter("to", date, description="the last one, today unless given"),
             OpenApiParameter("day", date, description="of reports over one gaming day: that day, today unless given"),
+            OpenApiParameter(
+                "week", str, description="of reports over one week: `2026-W48`, the last that is over unless given"
+            ),
         ],
         responses={
             200: ReportShown,

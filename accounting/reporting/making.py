@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from accounting import day_queries, elsewhere, queries
 from accounting.reporting.footing import Totals
-from accounting.reporting.shape import AS_IT_STANDS, DAYS, ONE_DAY, Asked, Report, Row
-from accounting.rules import parameters
+from accounting.reporting.shape import AS_IT_STANDS, DAYS, ONE_DAY, ONE_WEEK, Asked, Report, Row
+from accounting.rules import parameters, weeks
 from accounting.rules.parameters import BadParameter
 from accounting.rules.version import VERSION
 
@@ -21,7 +21,7 @@ TOLD_OF = 500
 
 def names(report: Report) -> tuple[str, ...]:
     """What a report may be asked with."""
-    period = {DAYS: ("from", "to"), ONE_DAY: ("day",), AS_IT_STANDS: ()}[report.period]
+    period = {DAYS: ("from", "to"), ONE_DAY: ("day",), ONE_WEEK: ("week",), AS_IT_STANDS: ()}[report.period]
     return (*period, *(parameter.name for parameter in report.parameters))
 
 
@@ -39,6 +39,9 @@ def asked(
             raise BadParameter("to", f"a {report.day} that is not before from is expected")
     elif report.period == ONE_DAY:
         first = last = given.day("day") or today
+    elif report.period == ONE_WEEK:
+        first = given.week("week") or weeks.first_day(today) - timedelta(days=weeks.DAYS)
+        last = weeks.last_day(first)
     found = {}
     for parameter in report.parameters:
         options = parameter.options
@@ -97,7 +100,8 @@ class Made:
     @property
     def file_name(self) -> str:
         """What a file of it is called, without what its form adds."""
-        days = {DAYS: f"{self.asked.first}-{self.asked.last}", ONE_DAY: f"{self.asked.first}"}
+        first, last = self.asked.first, self.asked.last
+        days = {DAYS: f"{first}-{last}", ONE_DAY: f"{first}", ONE_WEEK: weeks.week_name(first)}
         return f"{self.report.code}-{days.get(self.report.period) or f'{self.asked.at:%Y-%m-%d}'}"
 
 
@@ -132,6 +136,8 @@ def period(report: Report, asked: Asked, when: str) -> str:
         return f"as it stands at {when}"
     if asked.first == asked.last:
         return f"{report.day} {asked.first}"
+    if report.period == ONE_WEEK:
+        return f"week {weeks.week_name(asked.first)}, {report.day}s {asked.first} to {asked.last}"
     return f"{report.day}s {asked.first} to {asked.last}"
 
 

@@ -22,9 +22,10 @@ KINDS: Final = (TEXT, WHOLE, MONEY, PERCENT, DECIMAL, DAY, MOMENT)
 FIGURES: Final = (WHOLE, MONEY, PERCENT, DECIMAL)
 
 ONE_DAY: Final = "day"
+ONE_WEEK: Final = "week"
 DAYS: Final = "days"
 AS_IT_STANDS: Final = "now"
-"""What a report is over: one gaming day, gaming days from one to another, or what stands when it is made."""
+"""What a report is over: one gaming day, a week of them, gaming days from one to another, or what stands when it is made."""
 
 METERS: Final = "Meters and liability"
 HAND_PAYS: Final = "Hand pays"

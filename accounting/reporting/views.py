@@ -19,10 +19,11 @@ from accounting.elsewhere import reads_elsewhere
 from accounting.reporting import making, registry
 from accounting.reporting.forms import FILES, pdf
 from accounting.reporting.making import Made
-from accounting.reporting.shape import AS_IT_STANDS, DAY, DAYS, MOMENT, MONEY, ONE_DAY, Column, Report, Row
+from accounting.reporting.shape import AS_IT_STANDS, DAY, DAYS, MOMENT, MONEY, ONE_DAY, ONE_WEEK, Column, Report, Row
 from accounting.reporting.written import shown
 from accounting.rules import parameters
 from accounting.rules.parameters import BadParameter
+from accounting.rules.weeks import week_name
 from accounting.shell.navigation import may_use
 from accounting.shell.pages import page, roles_of
 
@@ -65,6 +66,7 @@ def report(request: HttpRequest, report: str) -> HttpResponse:
     context: dict[str, Any] = {
         "report": wanted,
         "is_one_day": wanted.period == ONE_DAY,
+        "is_week": wanted.period == ONE_WEEK,
         "is_days": wanted.period == DAYS,
         "stands": wanted.period == AS_IT_STANDS,
         "parameters": [(each, list(each.options()) if each.options else None) for each in wanted.parameters],
@@ -77,9 +79,11 @@ def report(request: HttpRequest, report: str) -> HttpResponse:
         titles = {each.name: each.title for each in wanted.parameters}
         context["refusal"] = {"name": titles.get(refusal.name, refusal.name), "detail": refusal.detail}
         return render(request, "reporting/report.html", context, status=400)
-    days = {DAYS: {"from": asked.first, "to": asked.last}, ONE_DAY: {"day": asked.first}, AS_IT_STANDS: {}}[
-        wanted.period
-    ]
+    kept: dict[str, dict[str, object]] = {
+        DAYS: {"from": asked.first, "to": asked.last}, ONE_DAY: {"day": asked.first},
+        ONE_WEEK: {"week": week_name(asked.first)}, AS_IT_STANDS: {},
+    }  # fmt: skip
+    days = kept[wanted.period]
     file = urlencode({name: str(day) for name, day in days.items()} | dict(asked.given))
     context |= _shown(made, roles_of(request))
     context |= {

@@ -7,6 +7,7 @@ ROUND: Final = "round"
 LOCK: Final = "lock"
 INSTALLED: Final = "table.install"
 CONTACT: Final = "table.contact"
+FUNDS: Final = "link.funds"
 MOVES: Final = ("table.join", "table.leave")
 """A table's moves between its own stream and its link's: one event on each of the two, in one commit."""
 
@@ -20,6 +21,7 @@ KINDS: Final = (
     "link.resume",
     "link.close",
     "link.terms",
+    FUNDS,
     "table.join",
     "table.leave",
     "table.open",
@@ -66,6 +68,7 @@ TERMS: Final = (
     "link.resume",
     "link.close",
     "link.terms",
+    FUNDS,
     "table.join",
     "table.leave",
     "table.open",

@@ -14,6 +14,7 @@ from typing import Final
 
 from accounting.rules.acts import escaped
 from accounting.rules.moments import FIRST_YEAR, LAST_YEAR, instant, is_moment
+from accounting.rules.weeks import week_named
 
 LONGEST_TEXT: Final = 4_000  # more than any name of ours has, percent-encoded or not
 MOST: Final = 2**62
@@ -79,6 +80,16 @@ class Parameters:
         found = _day(value)
         if found is None:
             raise BadParameter(name, f"a day like 2026-11-27 is expected, from {FIRST_YEAR} to {LAST_YEAR}")
+        return found
+
+    def week(self, name: str) -> date | None:
+        """The Monday of a week as 2026-W48; None where it was not given."""
+        value = self.given.get(name)
+        if value is None:
+            return None
+        found = week_named(value)
+        if found is None or not FIRST_YEAR <= found.year <= LAST_YEAR:
+            raise BadParameter(name, f"a week like 2026-W48 is expected, from {FIRST_YEAR} to {LAST_YEAR}")
         return found
 
     def day_or_moment(self, name: str) -> date | datetime | None:

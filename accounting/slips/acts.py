@@ -1,12 +1,14 @@
-"""What people decide about slips that were issued, declared to the office; how one is issued is the tables' to say."""
+"""What people decide about slips that were issued, and of the payer on tax forms; how a slip is issued is the tables' to say."""
 
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
+from accounting.queries import the_property
 from accounting.rules.acts import ActRefused, Shape
-from accounting.rules.roles import CAGE, MANAGER, SUPERVISOR
+from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER, MANAGER, SUPERVISOR
 from accounting.shell.templatetags.pages import money
 from accounting.slips import queries
+from accounting.slips.rules import payer
 from accounting.slips.rules.register import PAID, VOID, slip_name, slip_number
-from accounting.slips.services import slips
+from accounting.slips.services import payers, slips
 
 
 def _version(name: str) -> str | None:
@@ -37,7 +39,31 @@ def _perform(asked: Asked) -> Performed:
     return Performed(detail="" if replaced is None else f"replaced by slip {slip_name(replaced.number)}")
 
 
-SUBJECTS = (("slip", queries.standing_names),)
+def _payer_version(code: str) -> str | None:
+    """The last that was stated of the payer; None for another property."""
+    last = queries.last_payer()
+    return None if code != the_property().code else "nothing stated" if last is None else str(last.pk)
+
+
+def _foresee_payer(asked: Asked) -> Foreseen:
+    """What forms of payments from that day on say, and what they said."""
+    said = payer.read(asked.payload)
+    before = payers.payer_on(said["counts_from"])
+    rows = [
+        Change(field.title, "" if before is None else str(getattr(before, field.name)), str(said.get(field.name, "")))
+        for field in payer.STATE_PAYER.fields
+    ]
+    return Foreseen(
+        tuple(rows), "Forms W-2G and 5754 of payments from that day on say so, also where they are printed again."
+    )
+
+
+def _state_payer(asked: Asked) -> Performed:
+    made = payers.state(asked.payload, at=asked.at, by=asked.proposed_by)
+    return Performed(detail=f"stated from {made.counts_from} on")
+
+
+SUBJECTS = (("slip", queries.standing_names), ("property", lambda: [the_property().code]))
 ACTS: tuple[Act, ...] = (
     Act(
         shape=Shape("slip.void", "slip"),
@@ -48,5 +74,14 @@ ACTS: tuple[Act, ...] = (
         foresee=_foresee,
         perform=_perform,
         possible=lambda name: _version(name) not in (None, VOID),
+    ),
+    Act(
+        shape=payer.STATE_PAYER,
+        title="State the payer of tax forms",
+        proposes=frozenset({ACCOUNTING}),
+        approves=(Tier(0, CONTROLLER, 1),),
+        version=_payer_version,
+        foresee=_foresee_payer,
+        perform=_state_payer,
     ),
 )

@@ -199,3 +199,31 @@ class TaxForm(models.Model):
 
     def __str__(self) -> str:
         return f"W-2G of {self.slip_id:06d}, payee {self.payee}"
+
+
+class Payer(models.Model):
+    """The house as tax forms name it, from a day of payment on; of several from one day the last one counts. Never changed."""
+
+    id = models.BigAutoField(primary_key=True)
+    counts_from = models.DateField()
+    name = models.CharField(max_length=120)
+    address = models.CharField(max_length=300)
+    telephone = models.CharField(max_length=40)
+    number = models.CharField(max_length=10)
+    state_number = models.CharField(max_length=30, blank=True)
+    at = models.DateTimeField()
+    by = models.CharField(max_length=150)
+
+    class Meta:
+        ordering = ["counts_from", "id"]
+        constraints = [
+            models.CheckConstraint(
+                name="a_payer_has_an_employers_number", condition=Q(number__regex=r"^[0-9]{2}-[0-9]{7}$")
+            ),
+            models.CheckConstraint(
+                name="a_payer_is_named_with_an_address", condition=~Q(name="") & ~Q(address="") & ~Q(telephone="")
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

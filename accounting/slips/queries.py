@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Exists, OuterRef, Q, QuerySet, Sum
 
 from accounting.rules.parameters import Parameters
-from accounting.slips.models import Particulars, Slip, SlipCounter, SlipPayment, SlipPrint, SlipVoid, TaxForm
+from accounting.slips.models import Particulars, Payer, Slip, SlipCounter, SlipPayment, SlipPrint, SlipVoid, TaxForm
 from accounting.slips.rules.amounts import in_words
 from accounting.slips.rules.register import ISSUED, PAID, STATES, VOID, gaps, slip_name, slip_number, state
 
@@ -406,3 +406,8 @@ FILTERS: dict[str, Callable[[Parameters, str], Q]] = {
     "noted": _noted,
     "cursor": lambda given, name: Q(number__lt=given.whole(name, least=1, most=2**62)),
 }
+
+
+def last_payer() -> Payer | None:
+    """The last that was stated of the payer on tax forms."""
+    return Payer.objects.order_by("-id").first()

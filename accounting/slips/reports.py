@@ -73,7 +73,7 @@ SLIPS: Final = Report(
         Column(name="table", title="Table"),
         Column(name="seat", title="Seat"),
         Column(name="link", title="Link", only_in_files=True),
-        Column(name="hand", title="Hand"),
+        Column(name="hand", title="Hand", words=words),
         Column(name="paid", title="Paid", kind=MONEY, sums=True),
         Column(name="issued", title="Not paid", kind=MONEY, sums=True),
         Column(name="void", title="Void", kind=MONEY, sums=True),

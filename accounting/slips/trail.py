@@ -10,7 +10,7 @@ from django.db.models import Model
 from accounting.models import AuditRecord
 from accounting.rules.chain import canonical
 from accounting.services import audit
-from accounting.slips.models import Particulars, Slip, SlipPayment, SlipPrint, SlipVoid, TaxForm
+from accounting.slips.models import Particulars, Payer, Slip, SlipPayment, SlipPrint, SlipVoid, TaxForm
 
 ACTIONS = {
     "issue slip": Slip,
@@ -19,6 +19,7 @@ ACTIONS = {
     "print slip": SlipPrint,
     "work out tax forms": TaxForm,
     "take down particulars": Particulars,
+    "state the payer": Payer,
 }
 """What the trail says of a row when it is written, and what the row is."""
 

@@ -8,12 +8,13 @@ from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounting import addresses  # noqa: F401  # registers `anything`
 from accounting.office.callers import person_of
+from accounting.queries import the_property
 from accounting.rules import parameters
 from accounting.rules.acts import ActRefused
 from accounting.rules.parameters import BadParameter, Parameters
@@ -24,7 +25,7 @@ from accounting.slips.documents.tax_forms import DOCUMENTS, W2G
 from accounting.slips.payables import PAYABLES
 from accounting.slips.rules.register import PRINTS, STATES, slip_name
 from accounting.slips.rules.winners import FIELDS, LOOKS, MOST_PAYEES, TAKES_DOWN, masked, written
-from accounting.slips.services import printing, winners
+from accounting.slips.services import forms, payers, printing, winners
 
 SHOWN = 50
 ROWS_OFFERED = 4
@@ -64,6 +65,7 @@ def register(request: HttpRequest) -> HttpResponse:
         "typed": typed, "cursor": cursor, "states": STATES, "noted": NOTED, "missing": missing, "last": last,
         "last_name": slip_name(last), "open": queries.subjects_open(),
         "asked": [{"name": name, "title": title} for name, title in ASKED.items()],
+        "payer": payers.payer_on(forms.local_date(timezone.now())), "home": the_property().code,
     }  # fmt: skip
     try:
         filters = _filters(request)
@@ -167,9 +169,10 @@ def winner(request: HttpRequest, subject: str) -> HttpResponse:
         else:
             messages.success(request, f"Kept, sealed: who won {subject}.")
             found = queries.slip_of(subject)
-            return redirect("slip", slip_name(found.number)) if found else redirect("winner", subject)
+            return redirect("slip", slip_name(found.number)) if found else redirect(_page_of(subject))
     context = {
         "subject": subject,
+        "up": _page_of(subject),
         "cents": cents,
         "slip": queries.slip_of(subject),
         "known": queries.particulars_of(subject),
@@ -179,6 +182,13 @@ def winner(request: HttpRequest, subject: str) -> HttpResponse:
         "refusal": refusal_shown,
     }
     return _kept_nowhere(render(request, "slips/winner.html", context, status=status))
+
+
+def _page_of(subject: str) -> str:
+    """The address of what was won: the hit, or of envy its round."""
+    if "/" not in subject:
+        return reverse("hit-page", args=[subject])
+    return reverse("round-page", args=[subject.rsplit("/", 2)[0]])
 
 
 def _typed(request: HttpRequest) -> list[dict[str, str]]:

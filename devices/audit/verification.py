@@ -23,12 +23,14 @@ from accounting.queries import stream_row, streams, totals_of
 from accounting.rules.accounts import of_level
 from devices.audit.closings import compare_closed_days
 from devices.audit.findings import Counts, Difference, ProcessDied, readable, same
+from devices.audit.funds import compare_funds
 from devices.audit.inbox_check import verify_inbox
 from devices.audit.projections import Shown, compare_shown, compare_the_rest, shown
 from devices.audit.readings import compare_readings
 from devices.audit.replay import Range, Replayed, State, Sums, replay_range
 from devices.audit.side_by_side import InThisProcess, Jobs, in_processes
 from devices.audit.slips import verify_slips
+from devices.audit.weeks import compare_weeks
 from jackpot.queries import meters_shown
 from tables.queries.record import rows_beyond
 from tables.services import terms
@@ -84,11 +86,13 @@ def verify(
 
 def verify_the_rest() -> Counts:
     """What belongs to no stream: the inbox, editions, the chart of accounts, the property, the audit trail, closed days,
-    readings of meters, slips."""
+    readings of meters, reviews of weeks, slips."""
     counts = verify_inbox()
     compare_the_rest()
     compare_closed_days()
     compare_readings()
+    compare_weeks()
+    compare_funds()
     counts.slips = verify_slips()
     return counts
 

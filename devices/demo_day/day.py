@@ -32,8 +32,11 @@ from devices.demo_day.rounds import BAY, LATE, LONE, TIDE, dealt, locked, miscou
 from devices.intake import contact, directory
 from devices.models import Device
 from jackpot.queries import liabilities
+from tables.jobs import SERVICE
+from tables.queries import weeks
 from tables.rules.floor import read_floor
 from tables.services import floors
+from tables.services import weeks as sheets
 
 FLOOR: Final = (files("devices") / "demo_day" / "floor.toml").read_text("utf-8")
 LATE_TABLE: Final = FLOOR[FLOOR.index('[[tables]]\ncode = "DD-1"') : FLOOR.index('[[tables]]\ncode = "DD-2"')]
@@ -53,6 +56,12 @@ CLOSED_TO: Final = [
     {"level": "minor", "part": "display", "to": "bay/major"},
     {"level": "minor", "part": "overflow", "to": "revenue_booked"},
 ]
+
+
+PAYER: Final = {
+    "name": "Harbor Lights Gaming LLC", "address": "1 Harbor Street, Boston MA 02110", "telephone": "617 555 0100",
+    "number": "12-3456789", "state_number": "00-000000",
+}  # fmt: skip
 
 
 class AnotherHouse(Exception):
@@ -94,6 +103,7 @@ def play(*, now: datetime) -> Played:
     first = starts - YEAR_AND_MORE
     floors.install(FLOOR, at=first)
     house = DemoHouse(_keys(), first + timedelta(hours=14))
+    house.ask(ACCOUNTING, "payer.state", home.code, **(PAYER | {"counts_from": first.date().isoformat()}))
     _first_evening(house)
     house.now = starts + timedelta(hours=8)
     _rounds(house)
@@ -104,6 +114,7 @@ def play(*, now: datetime) -> Played:
     _tables(house)
     house.now = max(house.now, ends)
     levels = _close(house, day)
+    _week(house)
     played = Played(
         day, book_queries.events_by_kind(), house.acts, book_queries.transfers_by_reason(), house.messages, trial_balance(day),
         levels, house.prints,
@@ -237,6 +248,8 @@ def _links(house: DemoHouse) -> None:
     """A link filed, opened, played on; another suspended, changed, carried over, resumed and closed for good."""
     house.ask(ADMINISTRATOR, "link.file", "cove", **NEW_LINK)
     house.ask(ADMINISTRATOR, "link.open", "cove")
+    as_of = house.now.isoformat()
+    house.ask(ACCOUNTING, "link.funds", "bay", why="weekly deposit", balance_cents=100_000_000, as_of=as_of)
     house.ask(MANAGER, "link.suspend", "tide", why="the sign is dark")
     house.ask(ADMINISTRATOR, "link.terms", "tide", levels=[{"code": "minor", "rate_ppm": 60_000}])
     house.ask(ACCOUNTING, "level.transfer", "tide/grand", why="replacement", to="cove/major", parts=["reserve"])
@@ -284,3 +297,12 @@ def _close(house: DemoHouse, day: date) -> int:
         )
     house.ask(ACCOUNTING, "day.close", day.isoformat(), why="as counted", sequences=looked.sequences)
     return levels
+
+
+def _week(house: DemoHouse) -> None:
+    """The last week that is over, its sheet made and signed off."""
+    over = next((week for week in weeks.weeks(house.later()) if week.is_closed), None)
+    if over is None:
+        raise NotPlayed("no week is over and closed")
+    sheets.make(over.first, at=house.later(), by=SERVICE)
+    house.ask(ACCOUNTING, "week.review", over.name, why="nothing beside what is marked")

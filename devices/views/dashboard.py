@@ -31,6 +31,7 @@ from jackpot.queries import levels_by_id, links_of_levels
 from tables.odds.theory import Theory, deviations, standard_deviation
 from tables.queries import statistics
 from tables.queries.payouts import won_by_day
+from tables.queries.weeks import weeks
 
 USUAL_DAYS = 28
 MOST_DAYS = 366
@@ -55,6 +56,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
         "holds": _holds(first, last),
         "hits": _hits(first, last),
         "exceptions": _exceptions(first, last),
+        "unsigned": [week for week in weeks(timezone.now()) if not week.reviews],
     }
     return render(request, "devices/dashboard.html", context)
 

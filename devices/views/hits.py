@@ -17,6 +17,7 @@ from accounting.rules.roles import ROLES, in_order
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import money
 from accounting.slips.queries import slip_of
+from accounting.slips.rules.winners import TAKES_DOWN
 from jackpot import hit_queries
 from jackpot.rules.hits import OVER
 from tables.queries.ends import envy_owed
@@ -127,6 +128,7 @@ def hit(request: HttpRequest, name: str) -> HttpResponse:
         "round_subject": "/".join(precedent.key),
         "envy": _envy(precedent, name),
         "slip": slip_of(name),
+        "takes_down": not TAKES_DOWN.isdisjoint(roles_of(request)),
         "next": _waiting(found, turns, roles_of(request), now) if found["state"] in NEXT else None,
         "reject": _who("hit.reject", turns["hit.reject"]["asks"]),
         "reject_agree": ", ".join(_more(tier) for tier in turns["hit.reject"]["tiers"] if tier["count"]),

@@ -12,10 +12,11 @@ from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, MANAGER
 from accounting.shell.templatetags.pages import money, share, words
 from jackpot.acts.asked import act_asked, performing
 from jackpot.queries import link_version
+from jackpot.rules import funds as rules_of_funds
 from jackpot.rules import link_shapes
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.meter import LevelTerms
-from jackpot.services import acts
+from jackpot.services import acts, funds
 
 SHOWN = {
     "reset_cents": "reset",
@@ -39,6 +40,22 @@ def _foresee_state(asked: Asked) -> Foreseen:
         (Change("State", before, change["state"]),),
         "Rounds that count while it is not open are held when they bring a progressive wager; all others are settled.",
     )
+
+
+def _foresee_funds(asked: Asked) -> Foreseen:
+    """The balance beside what is owed, and the link suspended where it falls short."""
+    funds_change, *closing = funds.foresee(act_asked(asked), at=asked.at).changes
+    balance, owed = funds_change["balance_cents"], funds_change["owed_cents"]
+    rows = [Change("Balance", "", money(balance)), Change("Owed", "", money(owed))]
+    rows.append(
+        Change("Beyond what is owed" if balance >= owed else "Short of what is owed", "", money(abs(balance - owed)))
+    )
+    if closing:
+        rows.append(Change("State", acts.state_of(asked.subject, asked.at), closing[0]["state"]))
+    said = "Owed are display, reserve and overflow of every level, and what was won and not handed over yet."
+    if funds_change["short"]:
+        said += " It is closed for new wagers from now on, until a balance suffices and people resume it."
+    return Foreseen(tuple(rows), said)
 
 
 def _foresee_filing(asked: Asked) -> Foreseen:
@@ -168,5 +185,15 @@ LINK_ACTS: tuple[Act, ...] = (
         perform=performing(acts.perform),
         begins=_levels,
         possible=lambda link: acts.shown_state(link) == "suspended",
+    ),
+    Act(
+        shape=rules_of_funds.ASKED,
+        title="Record a link's balance",
+        proposes=frozenset({ACCOUNTING}),
+        evidence=True,
+        version=link_version,
+        foresee=_foresee_funds,
+        perform=performing(funds.record),
+        possible=lambda link: acts.shown_state(link) in ("open", "suspended"),
     ),
 )

@@ -157,6 +157,7 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 2.0,
         "options": {"queue": "work", "expires": 5},
     },
+    "funds": {"task": "devices.tasks.look_at_funds", "schedule": 5.0, "options": {"queue": "work", "expires": 5}},
     "holders": {"task": "devices.tasks.look_at_holders", "schedule": 1.0, "options": {"queue": "work", "expires": 2}},
     "deals": {"task": "devices.tasks.look_at_deals", "schedule": 2.0, "options": {"queue": "work", "expires": 5}},
 }

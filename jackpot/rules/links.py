@@ -94,8 +94,11 @@ def suspend(act: Act, links: Links) -> Decision:
 
 
 def resume(act: Act, links: Links) -> Decision:
-    """Rounds that count from the moment on are settled again."""
-    return _turn(act, links, RESUME, SUSPENDED, OPEN)
+    """Rounds that count from the moment on are settled again; not where what is owed must be covered and is not (R84)."""
+    decision = _turn(act, links, RESUME, SUSPENDED, OPEN)
+    if links[act.subject].short:
+        raise ActRefused("funds_short", detail=f"the balance recorded for link {act.subject} is less than it owes")
+    return decision
 
 
 def _turn(act: Act, links: Links, shape: Shape, before: str, after: str) -> Decision:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from accounting.rules.dated import Dated
+from accounting.rules.events import FUNDS
 from accounting.rules.moments import nanoseconds
 from jackpot.rules import link as links
 from jackpot.rules.link import LinkTerms
@@ -24,7 +25,8 @@ CLOSED: Final = "closed"
 class LinkState:
     """A link as it stands after the last event; `closed` counts from the line of its closing on (DECISIONS A56).
 
-    `initial` is what each level opens with, in whole cents, where that is not its reset.
+    `initial` is what each level opens with, in whole cents, where that is not its reset. `short` is whether the balance that was
+    recorded last is less than it owes, and must not be.
     """
 
     code: str
@@ -34,6 +36,7 @@ class LinkState:
     next_hit: int = 1
     closed: bool = False
     initial: dict[str, int] = field(default_factory=dict)
+    short: bool = False
 
     def was_opened(self) -> bool:
         """Whether anything has opened the link, from whatever moment on: it is seeded once."""
@@ -57,7 +60,7 @@ class LinkState:
         """The same state, to be moved along apart from this one."""
         return LinkState(
             self.code, self.terms.copy(), self.states.copy(), dict(self.meters), self.next_hit, self.closed,
-            dict(self.initial),
+            dict(self.initial), self.short,
         )  # fmt: skip
 
     def change(self, change: Mapping[str, Any]) -> None:
@@ -68,6 +71,8 @@ class LinkState:
         elif change["what"] == "link.state":
             self.states.add(change["state"], since)
             self.closed = self.closed or change["state"] == CLOSED
+        elif change["what"] == FUNDS:
+            self.short = change["short"]
         else:
             raise ValueError(f"{change['what']} is no change of a link")
 

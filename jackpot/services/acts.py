@@ -7,10 +7,11 @@ from typing import Any
 import msgspec
 
 from accounting.rules.acts import ActRefused
+from accounting.rules.events import FUNDS
 from accounting.rules.moments import instant_nanoseconds, nanoseconds
 from accounting.services import ledger
 from jackpot.models import Link
-from jackpot.rules import levels, links
+from jackpot.rules import funds, levels, links
 from jackpot.rules.decision import Act, Decision, cause_of
 from jackpot.rules.installing import FILE
 from jackpot.rules.link import LinkTerms
@@ -28,6 +29,7 @@ DECIDERS: Mapping[str, Decider] = {
     "link.suspend": links.suspend,
     "link.resume": links.resume,
     "link.terms": links.change_terms,
+    FUNDS: funds.record,
 }
 
 

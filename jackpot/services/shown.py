@@ -88,5 +88,5 @@ def show(link: LinkState, change: Mapping[str, Any]) -> None:
     link.change(change)
     if change["what"] == "link.state":
         show_state(link)
-    else:
+    elif change["what"] == "link.terms":
         show_terms(link, nanoseconds(change["counts_from"]))

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, cast
 
 from accounting.rules import edition as editions
 from accounting.rules.acts import Shape
-from accounting.rules.events import CONTACT
-from jackpot.rules import hits, levels, link_shapes, links
+from accounting.rules.events import CONTACT, FUNDS
+from jackpot.rules import funds, hits, levels, link_shapes, links
 from jackpot.rules import installing as link_installing
 from jackpot.rules.decision import Act, Decision
 from jackpot.rules.hits import EnvyState, HitState, envy_name, hit_name
@@ -280,6 +280,7 @@ ACTS: Final[Mapping[str, Decider]] = {
     "link.resume": lambda act, house, edition: links.resume(act, house.links),
     "link.close": lambda act, house, edition: links.close(act, house.links, house.hits, house.has_open_locks),
     "link.terms": lambda act, house, edition: links.change_terms(act, house.links),
+    FUNDS: lambda act, house, edition: funds.record(act, house.links),
     "table.join": lambda act, house, edition: acts.join(act, house),
     "table.leave": lambda act, house, edition: acts.leave(act, house),
     "table.open": lambda act, house, edition: acts.open_table(act, house),

@@ -81,10 +81,11 @@ def perform(act: Act, *, at: datetime, **more: Any) -> dict[str, int]:
     settling left no moment in which every stream was free.
     """
     _, known, looked = _looked(act)
+    then = reconciliation.balances_then()
     for attempt in range(ATTEMPTS):
         try:
             with transaction.atomic():
-                return _close(act, at, known, looked, more)
+                return _close(act, at, known, looked, then, more)
         except OperationalError as error:
             if not isinstance(error.__cause__, GIVEN_WAY):
                 raise
@@ -92,7 +93,10 @@ def perform(act: Act, *, at: datetime, **more: Any) -> dict[str, int]:
     raise ActRefused("busy", detail="rounds are settled on every stream without a pause: close the day a little later")
 
 
-def _close(act: Act, at: datetime, known: _Known, looked: dict[int, int], more: dict[str, Any]) -> dict[str, int]:
+def _close(
+    act: Act, at: datetime, known: _Known, looked: dict[int, int], then: reconciliation.Then, more: dict[str, Any]
+) -> dict[str, int]:
+    """What is done while every stream is held, so nothing that could be done before, and nothing that grows with the house."""
     day = day_named(act.subject)
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('statement_timeout')")
@@ -134,7 +138,7 @@ def _close(act: Act, at: datetime, known: _Known, looked: dict[int, int], more: 
             for stream in streams
             for level, meter in found.get(stream.id, {}).items()
         ],
-        {level: parts["display"] for level, parts in reconciliation.balances().items()},
+        {level: parts["display"] for level, parts in reconciliation.balances_since(then).items()},
         at=at,
         by=str(more.get("by", "")),
     )

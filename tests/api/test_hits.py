@@ -11,6 +11,7 @@ from django.test import Client
 
 from accounting.office.models import Approval
 from tests.services.house import LINKED, NEIGHBOUR, TWIN, House, message, rows, royal, run, two_hits, value
+from tests.services.winners import taken_down
 
 BACKEND = "django.contrib.auth.backends.ModelBackend"
 FIRST, SECOND, TWIN_FIRST = "ms-mg01-000001", "ms-mg01-000002", "twin-000001"
@@ -89,6 +90,10 @@ def test_a_hit_is_paid_by_three_people(house: House, people: dict[str, Desk]) ->
         "only the cage pays from the cage"
     )
     assert cage.refused("hit.pay", FIRST, method="table") == (403, "not_your_role"), "only the pit pays from the table"
+    assert cage.refused("hit.pay", FIRST, method="cage") == (422, "particulars_missing"), (
+        "tax is withheld from 10,000.34"
+    )
+    taken_down(FIRST)
     done = cage.done("hit.pay", FIRST, method="cage")
     assert done["event"]["stream"] == "ms-mg01"
     steps = manager.get(f"hits/{FIRST}")["steps"]
@@ -111,6 +116,7 @@ def test_a_large_award_is_approved_by_two_managers(house: House, people: dict[st
     assert states(people["auditor"], FIRST) == ["detected", "verified"]
     assert people["another"].agree(proposal)["state"] == "done"
     assert people["auditor"].get(f"hits/{FIRST}")["steps"][-1]["note"] == "seen on the floor; agreed: manager.two"
+    taken_down(FIRST)
     people["supervisor"].done("hit.pay", FIRST, method="table")
     assert states(people["auditor"], FIRST) == ["detected", "verified", "approved", "paid"]
 
@@ -159,6 +165,7 @@ def test_a_settled_round_is_voided_by_two_people(house: House, people: dict[str,
     people["supervisor"].done("hit.verify", SECOND)
     manager.done("hit.approve", SECOND)
     waits = supervisor.asked("round.void", f"{NEIGHBOUR}/R-2")
+    taken_down(SECOND)
     people["cage"].done("hit.pay", SECOND, method="cage")
     assert manager.agree(waits)["code"] == "award_paid", "it was paid while the void waited"
     assert supervisor.refused("round.void", f"{NEIGHBOUR}/R-2") == (422, "award_paid")

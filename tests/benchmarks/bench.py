@@ -9,6 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from tests.benchmarks import (
+    closing,
     elsewhere,
     foresee,
     growth,
@@ -39,6 +40,7 @@ SUBJECTS: dict[str, Callable[..., list[Figures]]] = {
     "watchers": watchers.run,
     "limits": limits.run,
     "elsewhere": elsewhere.run,
+    "closing": closing.run,
 }
 FAR: dict[str, dict[str, Any]] = {
     "growth": {"history": (10_000, 1_000_000, 10_000_000)},
@@ -68,6 +70,7 @@ SHORT: dict[str, dict[str, Any]] = {
     "watchers": {"watchers": 50, "seconds": 2.0, "turns": 1},
     "limits": {"rounds": 100, "seconds": 0.5, "times": 1, "sizes": (1, 100), "numbers": (10,)},
     "elsewhere": {"base": 100, "rounds": 40},
+    "closing": {"streams": 5, "closes": 3, "rounds": 500},
 }
 
 

@@ -148,6 +148,58 @@ def one_by_one(file: str) -> dict[str, Any]:
 
 
 @measure
+def settle_until(file: str, over: str) -> dict[str, Any]:
+    """Accept and settle round after round until a file is there; from when to when each one took, in seconds since 1970."""
+    known = directory.current()
+    caller = directory.Caller(0, "bench", frozenset(known.addresses))
+    spans: list[tuple[float, float]] = []
+    with Path(file).open("rb") as lines:
+        for body in lines:
+            if Path(over).exists():
+                break
+            post = posting.read(body.rstrip(), caller, known, timezone.now())
+            assert isinstance(post, posting.Post), post
+            inbox.accept(post.arrivals)
+            began = time.time()
+            while not settling.settle_next(post.arrivals[0].stream_id, clock=timezone.now).batch.dealt_with:
+                time.sleep(0.001)  # a close holds the stream: whoever is told when it ends goes on
+            spans.append((began, time.time()))
+    return {"spans": spans}
+
+
+@measure
+def close_days(closes: int, pause: float = 0.25) -> dict[str, Any]:
+    """Close gaming days of long ago, one after the other, as the office does; from when to when every stream was held."""
+    from datetime import date, timedelta
+
+    from django.db import transaction
+
+    from accounting.services import audit, closed_days
+    from jackpot.rules.decision import Act
+    from tables.services import days
+
+    held: list[float] = []
+    hold = closed_days.hold_streams
+
+    def noted() -> Any:
+        streams = hold()
+        held.append(time.time())
+        return streams
+
+    closed_days.hold_streams = noted
+    spans: list[tuple[float, float]] = []
+    for number in range(closes):
+        at, day = timezone.now(), (date(2000, 1, 1) + timedelta(days=number)).isoformat()
+        with transaction.atomic():
+            act = Act("day.close", day, at.isoformat(), {"sequences": {}})
+            events = days.perform(act, at=at, by="accounting", reason="bench")
+            audit.record(at=at, actor="controller", action="perform", subject=day, detail={"events": len(events)})
+        spans.append((held[-1], time.time()))
+        time.sleep(pause)
+    return {"held": spans}
+
+
+@measure
 def pages(queries: dict[str, dict[str, str]], times: int, limit: int = 100) -> dict[str, Any]:
     """Milliseconds of each kind of page: one after the other by cursor, `times` pages, first ones again when it ends."""
     from tables.queries import payouts

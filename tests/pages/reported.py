@@ -30,6 +30,7 @@ from tests.pages.lived_in import client_of, furnish
 from tests.pages.test_decided import agree, ask
 from tests.services.fixtures import Databases
 from tests.services.house import LINKED, NEIGHBOUR, TWIN, House, Message, locked, message, royal, run, seat, value
+from tests.services.winners import taken_down
 
 ROOT = Path(__file__).parents[2]
 CODES = (
@@ -57,6 +58,7 @@ def live(house: House) -> None:
     hit = hit_of(NEIGHBOUR, "n-1")
     ask(supervisor, "hit.verify", hit, payload={"checks": ALL})
     ask(manager, "hit.approve", hit)
+    taken_down(hit)
     ask(cage, "hit.pay", hit, payload={"method": "cage"})
     now = datetime.now(UTC)
     house.act("level.transfer", "twin/minor", at=now, to="ms-mg01/major", parts=["display"])

@@ -13,6 +13,7 @@ from accounting.rules.roles import ACCOUNTING, AUDITOR, CAGE, CONTROLLER, MANAGE
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.test_decided import agree, ask, offered
 from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, House, message, royal, seat, two_hits
+from tests.services.winners import taken_down
 
 FIRST, SECOND = "ms-mg01-000001", "ms-mg01-000002"
 
@@ -93,6 +94,7 @@ def test_a_hits_page_tells_its_steps_its_order_and_what_was_booked(house: House,
     assert f"{FIRST} 2 1 MS-101 seat 6" in page
     assert f"{SECOND} 2 2 MS-101 seat 2" in page
     assert "ms-mg01-000003 3 1 MS-102 seat 3" in page
+    taken_down(SECOND)
     ask(cage, "hit.pay", SECOND, payload={"method": "cage"}, reason="cash")
     page = text_of(cage.get(f"/hits/{SECOND}/"))
     assert "Awards payable to players → Cage" in page

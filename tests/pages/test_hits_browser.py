@@ -14,6 +14,7 @@ from tests.pages.browsers import faults
 from tests.pages.conftest import person
 from tests.pages.test_held_browser import browsers as browsers_fixture
 from tests.services.house import FLOOR, LINKED, NEIGHBOUR, OPENED, House, message, royal, run, two_hits, value, verify
+from tests.services.winners import taken_down
 
 browsers = browsers_fixture  # opens a browser in which somebody is signed in
 pytestmark = pytest.mark.browser
@@ -78,6 +79,7 @@ def test_a_jackpot_goes_from_hit_to_paid_by_three_people(floor: str, browsers: A
     cy = browsers("cy", "/hits/?turn=mine", **shape)
     expect(cy.get_by_role("region", name="On their way").get_by_role("row")).to_have_count(2)
     kept(cy, "queue-of-the-cage")
+    taken_down(SECOND)
     cy.get_by_role("row", name=SECOND).get_by_role("link", name="Pay a hit").click()
     cy.get_by_label("Paid from").select_option("cage")
     proposed(cy, "Pay a hit", "cash, counted twice")

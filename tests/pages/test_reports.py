@@ -307,7 +307,7 @@ def test_the_games_report_accrues_what_wagers_brought_and_neither_odds_nor_envy(
 
 def test_a_table_that_held_too_little_is_an_exception(reported: Lived, monkeypatch: pytest.MonkeyPatch) -> None:
     assert report("exceptions", kind="hold off its theory")["rows"] == [], "too few wagers to say anything"
-    monkeypatch.setattr("devices.exceptions.thresholds_in", lambda jurisdiction: Thresholds(100, 40_000, 1))
+    monkeypatch.setattr("devices.exceptions.thresholds_in", lambda jurisdiction, on: Thresholds(100, 40_000, 1, 4, 7))
     found = {row["about"]: row for row in report("exceptions", kind="hold off its theory")["rows"]}
     held: dict[str, int] = defaultdict(int)
     for row in report("statistics")["rows"]:

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from statistics import median
+from typing import Any
 
+import psycopg
 import pytest
 from django.db import connection, transaction
 
 from accounting.rules.acts import ActRefused
-from accounting.services import ledger
+from accounting.services import closed_days, ledger
 from devices.audit.side_by_side import Processes
 from devices.intake import settling
 from tables.services import days, floors
@@ -23,6 +25,8 @@ MANY = 60
 MORNING = RECEIVED + timedelta(hours=12)
 LATER = MORNING + timedelta(days=5)
 CLOSINGS = 10
+STATEMENTS_HELD = 18
+"""Statements sent while every stream is held, the COPY of rows among them: each is a way to the server and back."""
 AT_MOST = 0.100
 """Seconds that settling may wait for a close (ARCHITECTURE §4.10)."""
 
@@ -96,6 +100,51 @@ def test_settling_waits_for_a_close_less_than_a_tenth_of_a_second(
           f"more beside a close: {', '.join(f'{1000 * each:.0f}' for each in sorted(waited))} ms")  # fmt: skip
     assert min(waited) < AT_MOST
     verify()
+
+
+def test_what_is_done_while_streams_are_held_does_not_grow_with_the_house(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So many statements, however many streams there are; what levels come to is added up before and only brought up to date."""
+    sent: list[str] = []
+    is_held = False
+
+    def counted(name: str) -> None:
+        plain = getattr(psycopg.Cursor, name)
+
+        def call(cursor: Any, query: Any, *rest: Any, **more: Any) -> Any:
+            if is_held:
+                sent.append(str(query))
+            return plain(cursor, query, *rest, **more)
+
+        monkeypatch.setattr(psycopg.Cursor, name, call)
+
+    def holding() -> Any:
+        nonlocal is_held
+        is_held = True
+        return hold()
+
+    hold = closed_days.hold_streams
+    monkeypatch.setattr(closed_days, "hold_streams", holding)
+    for name in ("execute", "copy"):
+        counted(name)
+
+    def close(day: str) -> list[str]:
+        nonlocal is_held
+        sent.clear()
+        house.close_day(day, at=LATER, looked={code: 0 for (code,) in rows("SELECT code FROM accounting_stream")})
+        is_held = False
+        return list(sent)
+
+    close("2026-11-17")  # the gaming day that it is now has no row before
+    few = close("2026-11-18")
+    more = "\n".join(LONELY.replace("VIP-7", f"VIP-{number}") for number in range(100, 100 + MANY))
+    floors.install(FLOOR + more, at=OPENED)
+    many = close("2026-11-19")
+    assert len(many) == len(few) <= STATEMENTS_HELD, "\n".join(many)
+    assert not [statement for statement in many if "accounting_total" in statement], (
+        "that grows with every day and table"
+    )
 
 
 def test_a_close_gives_way_to_a_long_batch_and_comes_after_it(busy_house: House) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
 from fractions import Fraction
 
 import pytest
@@ -9,7 +11,9 @@ import pytest
 from tables.odds.theory import Theory
 from tables.odds.thresholds import Thresholds, by_jurisdiction, thresholds_in
 
-TERMS = Thresholds(deviations_hundredths=300, share_ppm=40_000, least_wagers=1_000)
+TERMS = Thresholds(
+    deviations_hundredths=300, share_ppm=40_000, least_wagers=1_000, weeks_before=4, review_within_days=7
+)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +36,11 @@ def test_without_a_theory_or_a_handle_nothing_is() -> None:
     assert not TERMS.are_passed(5_000, 0, -1, Theory(Fraction(0), None))
 
 
-def test_thresholds_are_data_by_jurisdiction() -> None:
-    assert "" in by_jurisdiction()
-    assert thresholds_in("nowhere") == by_jurisdiction()[""]
+def test_thresholds_are_data_by_jurisdiction_and_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert thresholds_in("nowhere", date(2026, 11, 27)) == by_jurisdiction()[""][-1][1] == TERMS
+    later = replace(TERMS, deviations_hundredths=250)
+    of_ohio = {"OH": [(date(2026, 1, 1), TERMS), (date(2027, 1, 1), later)]}
+    monkeypatch.setattr("tables.odds.thresholds.by_jurisdiction", lambda: by_jurisdiction.__wrapped__() | of_ohio)
+    counts = [thresholds_in("OH", day) for day in (date(2025, 6, 1), date(2026, 12, 31), date(2027, 1, 1))]
+    assert counts == [TERMS, TERMS, later]
+    assert thresholds_in("MA", date(2027, 1, 1)) == TERMS

@@ -11,6 +11,7 @@ from accounting.rules.heads import Head
 from accounting.services import closed_days, house_numbers, readings
 from accounting.services.readings import Photo
 from devices.closing import sheet
+from tables.services import weeks
 from tests.services.attempts.office import decided
 from tests.services.attempts.slips import slipped
 from tests.services.house import (
@@ -56,6 +57,7 @@ APPEND_ONLY = (
     "office_proposal",
     "office_tier",
     "office_tieredition",
+    "slips_payer",
     "slips_slip",
     "slips_slippayment",
     "slips_slipprint",
@@ -70,6 +72,8 @@ APPEND_ONLY = (
     "tables_tablepaytable",
     "tables_voidedround",
     "tables_wageredition",
+    "tables_weekreview",
+    "tables_weeksheet",
 )
 
 
@@ -96,7 +100,9 @@ def played(house: House) -> House:
     readings.explain(value("SELECT min(id) FROM accounting_reading"), "a dark digit", at=RECEIVED, by="ann")
     for stream_id, code, last, head in rows("SELECT id, code, next_sequence - 1, head FROM accounting_stream"):
         closed_days.note_verified(stream_id, 0, Head(code, last, bytes(head)), at=RECEIVED)
-    house.close_day("2026-11-27")
+    house.close_day("2026-11-29", at=house.now + timedelta(days=2))
+    weeks.make(date(2026, 11, 23), at=house.now, by="the service")
+    weeks.sign_off(date(2026, 11, 23), "as usual", at=house.now, by="ann")
     run("SET CONSTRAINTS ALL IMMEDIATE")  # pending checks would refuse a TRUNCATE or ALTER before our trigger does
     return house
 

@@ -23,9 +23,8 @@ from accounting.rules.chain import canonical
 from accounting.slips import queries
 from accounting.slips.documents import compiled, slip_data, slip_document
 from accounting.slips.models import Slip, SlipPayment
-from accounting.slips.payables import PAYABLES
 from accounting.slips.rules.register import slip_name
-from accounting.slips.services import printing, winners
+from accounting.slips.services import printing
 from devices.audit.findings import Difference
 from devices.audit.slips import verify_slips as verify
 from tables.queries import payouts
@@ -34,6 +33,7 @@ from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, r
 from tests.services.house import verify as verify_all
 from tests.services.played import tamper
 from tests.services.tampering_of_slips import TAMPERING_OF_SLIPS
+from tests.services.winners import taken_down
 
 AT = datetime(2026, 11, 28, 3, 0, tzinfo=UTC)
 HIT = "ms-mg01-000001"
@@ -67,17 +67,6 @@ def shown(number: int) -> dict[str, Any]:
     return queries.slip_shown(slip)
 
 
-def taken_down(subject: str, number: str = "123-45-6789", **more: Any) -> None:
-    payee: dict[str, Any] = {
-        "name": "Pat Winner",
-        "address": "1 Main Street, Boston MA",
-        "first_id": "MA S1",
-        "second_id": "passport P2",
-    }
-    payee |= {"taxpayer_number": number, "share_cents": PAYABLES.cents(subject), **more}
-    winners.take_down(subject, [payee], by=CAGE.name, at=AT, random=bytes)
-
-
 def voided(number: int, reason: str = "as it should be") -> Proposal:
     asked = proposals.propose(
         {"act": "slip.void", "subject": slip_name(number), "payload": {}, "reason": reason}, by=CAGE, at=AT
@@ -99,6 +88,7 @@ def won(house: House) -> House:
 
 
 def test_paying_a_hit_makes_its_slip_in_the_same_commit(won: House) -> None:
+    taken_down(HIT)
     ask("hit.pay", HIT, CAGE, method="cage")
     slip = shown(1)
     (cents,) = rows("SELECT paid_cents FROM jackpot_hit")[0]
@@ -206,6 +196,7 @@ def test_tiers_are_data_to_the_cent(won: House, from_cents: int, code: str | Non
 
 def test_a_hit_whose_steps_are_not_enough_signatures_waits_for_its_slip(won: House) -> None:
     tiers.publish(registry.acts()["slip.issue"], [Tier(0, "manager", 2)], at=AT, by="controller.one")
+    taken_down(HIT)
     assert refused("hit.pay", HIT, CAGE, method="cage") == "slip_needed"
 
 

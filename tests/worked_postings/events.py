@@ -16,6 +16,8 @@ from django.db import transaction
 from accounting.office.acts import Asked, Performed
 from devices.intake import contact
 from devices.models import Device
+from jackpot.rules.decision import Act
+from jackpot.services import funds
 from tables.acts.slips import handed_over
 from tables.models import Table
 from tables.services import floors
@@ -173,6 +175,10 @@ def record(house: House) -> Iterator[Worked]:
     contact.hear(device.pk, at=RECEIVED)
     contact.watch(at=RECEIVED + timedelta(minutes=1))
     yield Worked("A table loses contact", "ms-mg01", last("ms-mg01"))
+    said = {"balance_cents": 100_000_000, "as_of": RECEIVED.isoformat()}
+    with transaction.atomic():
+        balance = Act("link.funds", "ms-mg01", RECEIVED.isoformat(), said)
+        yield Worked("The balance that stands behind a link is recorded", *funds.record(balance, at=RECEIVED, by="ann"))
     closed = house.close_day("2026-11-27", at=RECEIVED + timedelta(minutes=2))
     yield Worked(
         "A gaming day is closed: one event on every stream, behind which nothing is booked on it",

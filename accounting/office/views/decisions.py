@@ -164,6 +164,7 @@ PAGES: dict[str, tuple[str, str]] = {
     "round": ("floor", "round-page"),
     "slip": ("slips", "slip"),
     "table": ("floor", "table-page"),
+    "week": ("reports", "report"),
 }
 """Where the page of a subject is, by its kind: the section that must be open to whoever follows, and the address's name."""
 
@@ -176,6 +177,7 @@ def about(proposal: Proposal, state: str, roles: frozenset[str]) -> str:
     """The address of the page of what a proposal is about; "" where there is none yet, or none for these roles.
 
     A level is on its link's page, envy on the page of its round: its subject is the round's with two seats behind.
+    A week has a report.
     """
     kind, subject = proposal.kind, proposal.subject
     if kind == "payout" and "/" not in subject:
@@ -188,6 +190,8 @@ def about(proposal: Proposal, state: str, roles: frozenset[str]) -> str:
         subject = subject.rpartition("/")[0]
     elif kind == "payout":
         subject = subject.rsplit("/", 2)[0]
+    elif kind == "week":
+        return f"{reverse(name, args=['weekly'])}?{urlencode({'week': subject})}"
     return reverse(name, args=[subject])
 
 

@@ -109,6 +109,7 @@ def data(made: Made, part: Part, number: int, parts: int) -> dict[str, Any]:
         "rows": rows,
         "count": count if parts == 1 else f"Rows {first + 1:,} to {first + len(rows):,} of {count}",
         "totals": totals,
+        "signed": is_last,
         "feet": [
             {"words": verdict.words, "even": verdict.is_even} for verdict in (made.totals.verdicts() if is_last else ())
         ],

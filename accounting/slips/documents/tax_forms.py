@@ -16,10 +16,16 @@ F5754: Final = "5754"
 DOCUMENTS: Final = {W2G: "Form W-2G", F5754: "Form 5754"}
 
 
-def tax_document(kind: str, slip: Mapping[str, Any], people: Sequence[Mapping[str, Any]], payee: int) -> bytes:
-    """A form as PDF: of one payee, or of all who share. `people` are the payees in clear, each with its form."""
+def tax_document(
+    kind: str, slip: Mapping[str, Any], people: Sequence[Mapping[str, Any]], payee: int, payer: Mapping[str, str] | None
+) -> bytes:
+    """A form as PDF: of one payee, or of all who share. `people` are the payees in clear, each with its form.
+
+    `payer` is the house as it was stated for the day of payment; None leaves its boxes to be filled in.
+    """
     template = "w2g.typ" if kind == W2G else "f5754.typ"
-    return compiled(template, w2g_data(slip, people, payee) if kind == W2G else f5754_data(slip, people))
+    said = w2g_data(slip, people, payee) if kind == W2G else f5754_data(slip, people)
+    return compiled(template, said | {"payer": None if payer is None else dict(payer)})
 
 
 def w2g_data(slip: Mapping[str, Any], people: Sequence[Mapping[str, Any]], payee: int) -> dict[str, Any]:

@@ -26,7 +26,7 @@ from accounting.slips.payables import PAYABLES
 from accounting.slips.queries import form_shown, latest, particulars_of, slip_of
 from accounting.slips.rules.register import slip_name
 from accounting.slips.rules.winners import winners
-from accounting.slips.services import forms
+from accounting.slips.services import forms, payers
 from accounting.slips.services.printing import document_of
 
 NONCE = 12
@@ -96,7 +96,7 @@ def print_form(
     wanted = [one for one in people if kind == F5754 or one["payee"] == payee]
     if slip is None or not wanted or (kind == F5754 and len(people) < 2):
         raise ActRefused("unknown_subject", detail=f"there is no {DOCUMENTS[kind]} of {subject} for payee {payee}")
-    content = tax_document(kind, document_of(slip), people, payee)
+    content = tax_document(kind, document_of(slip), people, payee, payers.said_on(people[0]["form"]["paid_on"]))
     name = f"{kind}-{slip_name(slip.number)}" + (f"-{payee}" if kind == W2G else "")
     said = {"document": name, "sha256": sha256(content).hexdigest()}
     _looked(subject, found, reason, by=by, at=at, origin=origin, **said)

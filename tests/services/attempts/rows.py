@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import date
+from hashlib import sha256
 from typing import Any
 
 from accounting import models as accounting
@@ -214,3 +215,17 @@ def new_envy_unclaimed(**changes: Any) -> tables.EnvyUnclaimed:
         "stream": the_stream(), "sequence": 1, "line": 1, "event": 1, "at": RECEIVED, "by": "ada",
     }  # fmt: skip
     return tables.EnvyUnclaimed.objects.create(**values | changes)
+
+
+def new_week_sheet(**changes: Any) -> tables.WeekSheet:
+    """The sheet of the week from 23 November 2026."""
+    values: dict[str, Any] = {
+        "first": date(2026, 11, 23), "content": b"{}", "digest": sha256(b"{}").digest(), "made_at": RECEIVED, "by": "ada",
+    }  # fmt: skip
+    return tables.WeekSheet.objects.create(**values | changes)
+
+
+def new_week_review(**changes: Any) -> tables.WeekReview:
+    """A signature under a sheet."""
+    values: dict[str, Any] = {"at": RECEIVED, "by": "ada", "note": "as usual"}
+    return tables.WeekReview.objects.create(**values | changes)

@@ -71,6 +71,7 @@ def slipped(house: House) -> None:
     new_form(house, slip=slip)
     new_print(house, slip=slip)
     new_particulars()
+    new_payer()
     (event,) = [sequence for (sequence,) in _events("payout.pay")]
     slips.SlipPayment.objects.create(slip=slip, event=event, at=AT, by="ada")
     new_void(house, slip=slip)
@@ -259,3 +260,21 @@ def _who_won_emptied_early(house: House) -> object:
 @against("who_won_is_kept_for_its_term")
 def _who_won_changed(house: House) -> object:
     return new_particulars().__class__.objects.update(by="somebody else")
+
+
+def new_payer(**changes: Any) -> slips.Payer:
+    values: dict[str, Any] = {
+        "counts_from": date(2026, 1, 1), "name": "Boston Harbor LLC", "address": "1 Pier, Boston MA 02110",
+        "telephone": "617 555 0100", "number": "12-3456789", "at": AT, "by": "ada",
+    }  # fmt: skip
+    return slips.Payer.objects.create(**values | changes)
+
+
+@against("a_payer_has_an_employers_number")
+def _payer_under_a_persons_number(house: House) -> object:
+    return new_payer(number="123-45-678")
+
+
+@against("a_payer_is_named_with_an_address")
+def _payer_without_an_address(house: House) -> object:
+    return new_payer(address="")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 from jackpot import models as jackpot
 from tables import models as tables
@@ -17,6 +17,8 @@ from tests.services.attempts.rows import (
     new_table,
     new_table_terms,
     new_voided_round,
+    new_week_review,
+    new_week_sheet,
     the_link,
     the_table,
 )
@@ -267,3 +269,25 @@ def _unclaimed_by_nothing(house: House) -> object:
 def _envy_that_ends_by_nothing(house: House) -> object:
     house.play(royal("R-1"))
     return new_envy_end(event=4711)
+
+
+@against("a_week_begins_on_a_monday")
+def _week_from_a_tuesday(house: House) -> object:
+    return new_week_sheet(first=date(2026, 11, 24))
+
+
+@against("a_sheet_has_its_digest")
+def _sheet_under_another_digest(house: House) -> object:
+    return new_week_sheet(digest=bytes(32))
+
+
+@against("one_signs_a_week_once")
+def _two_signatures_of_one(house: House) -> object:
+    sheet = new_week_sheet()
+    new_week_review(sheet=sheet)
+    return new_week_review(sheet=sheet)
+
+
+@against("who_signs_a_week_says_something")
+def _signature_without_a_word(house: House) -> object:
+    return new_week_review(sheet=new_week_sheet(), note="")
