@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 
 from devices.simulator.gateway import Sending
+from devices.simulator.kept import Kept
 from devices.simulator.locks import LOCKED
 from devices.simulator.tally import Hit, Tally
 
@@ -52,6 +53,7 @@ class Poster:
         transport: httpx.AsyncBaseTransport | None = None,
         trust: ssl.SSLContext | bool = True,
         on_hit: Callable[[Hit], None] | None = None,
+        kept: Kept | None = None,
     ) -> None:
         if not 1 <= batch <= MOST_IN_A_BATCH:
             raise ValueError(f"a batch is 1 to {MOST_IN_A_BATCH} messages, not {batch}")
@@ -61,6 +63,7 @@ class Poster:
         self._wait_seconds = wait_seconds
         self._patience_seconds = patience_seconds
         self._on_hit = on_hit or (lambda hit: None)
+        self._kept = kept
         self._waiting: asyncio.Queue[Sending | None] = asyncio.Queue(maxsize=2 * batch)
         self._put_back: list[Sending | None] = []
         self._client = httpx.AsyncClient(
@@ -115,17 +118,22 @@ class Poster:
         content = bodies[0] if single else b"[" + b",".join(bodies) + b"]"
         waits = single and self._wait_seconds > 0
         headers = {"Prefer": f"wait={self._wait_seconds}"} if waits else {}
+        if self._kept is not None:
+            self._kept.leave(zip((sending.dealt.message for sending in heap), bodies, strict=True))
         answer, sent_before = await self._until_answered(content, headers, drop=heap[-1].drop)
         self._tally.posts += 1
         tell = [self._tally.lock if sending.dealt.meant == LOCKED else self._tally.receipt for sending in heap]
         if answer.status_code == 202 or (answer.status_code == 200 and not waits):
             receipts = answer.json()
-            for count, receipt in zip(tell, [receipts] if single else receipts, strict=True):
+            for count, receipt, sending in zip(tell, [receipts] if single else receipts, heap, strict=True):
                 count(receipt)
+                if receipt["status"] in ("accepted", "duplicate"):
+                    self._has(sending, settled=False)
         elif answer.status_code == 200:
             settlement = answer.json()
             # A wait is answered with the settlement, without saying whether the message was new.
             tell[0]({"status": "duplicate" if sent_before else "accepted"})
+            self._has(heap[0], settled=True)
             if heap[0].dealt.meant != LOCKED:
                 for hit in self._tally.settlement(settlement):
                     self._on_hit(hit)
@@ -134,6 +142,11 @@ class Poster:
             tell[0]({"status": status, "code": answer.json().get("code")})
         else:
             raise PostingFailed(f"{self.table}: {answer.status_code} {answer.text[:300]}")
+
+    def _has(self, sending: Sending, *, settled: bool) -> None:
+        """The house has this one."""
+        if self._kept is not None:
+            self._kept.answered(sending.dealt.message, settled=settled)
 
     async def _until_answered(
         self, content: bytes, headers: dict[str, str], *, drop: bool

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from devices.simulator import locks
 from devices.simulator.floor import PACE_SECONDS, Play, playable
 from devices.simulator.gateway import Gateway, Sending, Weather
 from devices.simulator.irregularities import Rates
+from devices.simulator.kept import Kept, resend
 from devices.simulator.poster import Poster, PostingFailed, encode
 from devices.simulator.progress import Show
 from devices.simulator.rig import Rig
@@ -172,6 +173,7 @@ class Run:
         patience_seconds: float = 300.0,
         settles: bool = True,
         on_dealt: Callable[[Dealt], None] | None = None,
+        kept: Kept | None = None,
     ) -> None:
         missing = [code for code in plan.chosen() if code not in service.keys]
         if missing:
@@ -185,6 +187,7 @@ class Run:
         self._patience_seconds = patience_seconds
         self._settles = settles
         self._on_dealt = on_dealt or (lambda dealt: None)
+        self._kept = kept
         self._stopping = asyncio.Event()
         self._posters: dict[str, Poster] = {}
 
@@ -209,7 +212,26 @@ class Run:
                 watching.cancel()
         return self.tally
 
+    async def send_again(self, messages: Sequence[dict[str, Any]]) -> Tally:
+        """Instead of playing post these, which were posted before; what is not there any more is settled as on the first day."""
+        if strange := sorted({message["table"] for message in messages} - self.plan.chosen().keys()):
+            raise SetUpRefused(f"no such table in play: {', '.join(strange)}")
+        async with self._watcher() as client:
+            await self._answering(client)
+        await self._posting(lambda posters: resend(messages, posters))
+        return self.tally
+
     async def _play(self) -> None:
+        async def play(posters: Mapping[str, Poster]) -> None:
+            async with asyncio.TaskGroup() as group:
+                for poster in posters.values():
+                    group.create_task(poster.run())
+                group.create_task(self._deal(posters))
+
+        await self._posting(play)
+
+    async def _posting(self, work: Callable[[Mapping[str, Poster]], Awaitable[None]]) -> None:
+        """Do this with a line for each table, and hang up."""
         posters = self._posters = {
             code: Poster(
                 code,
@@ -222,14 +244,12 @@ class Run:
                 transport=self.service.transport,
                 trust=self.service.trust,
                 on_hit=self._show.hit if self._show is not None else None,
+                kept=self._kept,
             )
             for code in self.plan.chosen()
         }
         try:
-            async with asyncio.TaskGroup() as group:
-                for poster in posters.values():
-                    group.create_task(poster.run())
-                group.create_task(self._deal(posters))
+            await work(posters)
         except* PostingFailed as failures:
             if not self._stopping.is_set():
                 raise failures.exceptions[0] from None

@@ -16,6 +16,7 @@ from devices.simulator import rig
 from devices.simulator.floor import NothingToPlay
 from devices.simulator.gateway import Weather
 from devices.simulator.irregularities import Rates
+from devices.simulator.kept import Kept, KeptRefused, read
 from devices.simulator.locks import USUAL_SHARE
 from devices.simulator.poster import MOST_IN_A_BATCH, PostingFailed
 from devices.simulator.progress import Show
@@ -133,6 +134,15 @@ class Command(BaseCommand):
             "--batch", type=_positive, default=200, help="most messages in one request when a table is behind"
         )
         parser.add_argument(
+            "--keep", type=Path, metavar="FILE.ndjson", help="add every message that is posted to a file"
+        )
+        parser.add_argument(
+            "--resend",
+            type=Path,
+            metavar="FILE.ndjson",
+            help="instead of playing post what --keep has kept once more, as gateways do after a restore",
+        )
+        parser.add_argument(
             "--out", type=Path, metavar="FILE.ndjson", help="write the messages instead of posting them"
         )
 
@@ -140,7 +150,7 @@ class Command(BaseCommand):
         """Turn options into a plan and play it."""
         try:
             self._play(options)
-        except (SetUpRefused, PostingFailed, FloorRefused, NothingToPlay, rig.RigRefused) as refused:
+        except (SetUpRefused, PostingFailed, KeptRefused, FloorRefused, NothingToPlay, rig.RigRefused) as refused:
             raise CommandError(str(refused)) from None
 
     def _play(self, options: dict[str, Any]) -> None:
@@ -179,9 +189,17 @@ class Command(BaseCommand):
             self.stdout.write(f"{tally.dealt:,} messages in {options['out']}: {counts}")
             return
         demo = options["demo"] or settings.DATA.demo
-        self._post(plan, Service.from_demo(demo, base_url, ca=options["ca"]), batch=options["batch"])
+        service = Service.from_demo(demo, base_url, ca=options["ca"])
+        if options["resend"] is not None:
+            again = Run(plan, service, batch=options["batch"])
+            asyncio.run(again.send_again(read(options["resend"])))
+            said = again.tally.receipts + again.tally.locks
+            counts = ", ".join(f"{count:,} {status}" for status, count in sorted(said.items()))
+            self.stdout.write(f"{said.total():,} messages sent again: {counts or 'there were none'}")
+            return
+        self._post(plan, service, batch=options["batch"], kept=Kept(options["keep"]) if options["keep"] else None)
 
-    def _post(self, plan: Plan, service: Service, *, batch: int) -> None:
+    def _post(self, plan: Plan, service: Service, *, batch: int, kept: Kept | None) -> None:
         tally = Tally()
         show = Show(tally, rounds=plan.rounds)
         show.say(
@@ -190,7 +208,7 @@ class Command(BaseCommand):
         )
 
         async def play() -> None:
-            run = Run(plan, service, tally=tally, show=show, batch=batch)
+            run = Run(plan, service, tally=tally, show=show, batch=batch, kept=kept)
             loop = asyncio.get_running_loop()
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, run.stop)
