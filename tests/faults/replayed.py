@@ -14,16 +14,16 @@ from urllib.parse import quote
 import httpx
 
 from devices.simulator.table import Dealt
-from tests.faults.hall import LINK, Hall
+from tests.faults.hall import LINK, Accountable
 
 
-def compare(hall: Hall, dealt: Mapping[str, Dealt]) -> int:
+def compare(hall: Accountable, dealt: Mapping[str, Dealt]) -> int:
     """AssertionError where it is not so; the number of hits."""
     with hall.client() as client:
         return _compare(hall, dealt, client)
 
 
-def _compare(hall: Hall, dealt: Mapping[str, Dealt], client: httpx.Client) -> int:
+def _compare(hall: Accountable, dealt: Mapping[str, Dealt], client: httpx.Client) -> int:
     listed = list(_pages(client, "/api/v1/rounds", stream=LINK))
     events = list(_pages(client, f"/api/v1/streams/{LINK}/events", rounds="yes"))
     sequences = [event["sequence"] for event in events]
@@ -55,7 +55,7 @@ def _compare(hall: Hall, dealt: Mapping[str, Dealt], client: httpx.Client) -> in
     return len(awards)
 
 
-def _replay(hall: Hall, listed: list[dict[str, Any]]) -> None:
+def _replay(hall: Accountable, listed: list[dict[str, Any]]) -> None:
     """The same messages in the stream's order through `manage.py settle` give the same settlements."""
     lines = b"".join(json.dumps(item["message"]).encode() + b"\n" for item in listed)
     replayed = hall.manage("settle", str(hall.floor_file), "-", stdin=lines)
