@@ -32,6 +32,7 @@ from tests.house.faults import FAULTS, Fault
 from tests.house.handbook import Handbook, commands
 from tests.house.place import Place, house
 
+PLAY = "python3 manage.py simulate --base-url https://NAME --ca FILE --floor FLOOR.toml --demo KEYS.json --rounds 100 --speed 60"
 RATE = 25.0  # rounds a second: two hundred tables deal four
 
 
@@ -188,13 +189,12 @@ def _struck(each: Pass, fault: Fault, place: Place, traffic: Traffic) -> Row:
 def _by_the_handbook(place: Place) -> None:
     """What its reader does next: plays test tables, looks at what is to be watched."""
     say("the simulator of the handbook plays")
-    simulate = next(command for command in commands() if command.startswith("python3 manage.py simulate"))
     given = {
         "https://NAME": place.base_url, "FILE": str(place.authority.certificate),
         "FLOOR.toml": str(place.floor_file), "KEYS.json": str(place.keys_file()),
     }  # fmt: skip
     kept = place.folder / "kept.ndjson"
-    words = [*place.handbook.words(simulate, given), "--locks", "0", "--irregularities", "0", "--keep", str(kept)]
+    words = [*place.handbook.words(PLAY, given), "--locks", "0", "--irregularities", "0", "--keep", str(kept)]
     done = subprocess.run(words, cwd=ROOT, env=place.environment(), capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     place.answered |= {line["round"]: line for line in alone.lines(kept)}

@@ -10,10 +10,8 @@ from collections.abc import Mapping
 from tests.faults.hall import ROOT
 
 PAGE = ROOT / "docs" / "running.md"
-COMMAND = re.compile(
-    r"`((?:python3?|psql|openssl|uvicorn|celery|pg_[a-z]+|pgbackrest|docker|podman|curl|GET|POST)\b[^`]*)`",
-    re.IGNORECASE,
-)
+PROGRAMS = "python3? psql openssl uvicorn celery pg_[a-z]+ pgbackrest docker podman curl GET POST"
+COMMAND = re.compile(rf"`((?:{'|'.join(PROGRAMS.split())})(?:\s[^`]*)?)`", re.IGNORECASE)
 EXCUSED = {
     "pg_basebackup": "named as one of a server's own tools; its standby is made with it (tests/faults/replica.py)",
 }
