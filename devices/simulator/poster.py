@@ -24,6 +24,9 @@ from devices.simulator.tally import Hit, Tally
 ROUNDS = "/api/v1/rounds"
 MOST_IN_A_BATCH = 1_000
 
+ANSWER_SECONDS = 10.0
+"""So long a gateway waits for an answer, beside what it lets the service wait; then it sends the same again."""
+
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _GIVES_UP_READING = httpx.Timeout(10.0, read=0.002)
 
@@ -49,6 +52,7 @@ class Poster:
         tally: Tally,
         batch: int = 200,
         wait_seconds: int = 0,
+        answer_seconds: float = ANSWER_SECONDS,
         patience_seconds: float = 300.0,
         transport: httpx.AsyncBaseTransport | None = None,
         trust: ssl.SSLContext | bool = True,
@@ -69,7 +73,7 @@ class Poster:
         self._client = httpx.AsyncClient(
             base_url=base_url,
             headers={"Authorization": f"Api-Key {api_key}", "Content-Type": "application/json"},
-            timeout=httpx.Timeout(10.0 + wait_seconds),
+            timeout=httpx.Timeout(answer_seconds + wait_seconds),
             limits=httpx.Limits(max_connections=1),
             transport=transport,
             verify=trust,

@@ -21,7 +21,7 @@ from devices.simulator.floor import PACE_SECONDS, Play, playable
 from devices.simulator.gateway import Gateway, Sending, Weather
 from devices.simulator.irregularities import Rates
 from devices.simulator.kept import Kept, resend
-from devices.simulator.poster import Poster, PostingFailed, encode
+from devices.simulator.poster import ANSWER_SECONDS, Poster, PostingFailed, encode
 from devices.simulator.progress import Show
 from devices.simulator.rig import Rig
 from devices.simulator.table import Dealt
@@ -170,6 +170,7 @@ class Run:
         show: Show | None = None,
         batch: int = 200,
         wait_seconds: int | None = None,
+        answer_seconds: float = ANSWER_SECONDS,
         patience_seconds: float = 300.0,
         settles: bool = True,
         on_dealt: Callable[[Dealt], None] | None = None,
@@ -184,6 +185,7 @@ class Run:
         self._show = show
         self._batch = batch
         self._wait_seconds = wait_seconds if wait_seconds is not None else (0 if plan.speed == RUSH else 2)
+        self._answer_seconds = answer_seconds
         self._patience_seconds = patience_seconds
         self._settles = settles
         self._on_dealt = on_dealt or (lambda dealt: None)
@@ -240,6 +242,7 @@ class Run:
                 tally=self.tally,
                 batch=self._batch,
                 wait_seconds=self._wait_seconds,
+                answer_seconds=self._answer_seconds,
                 patience_seconds=self._patience_seconds,
                 transport=self.service.transport,
                 trust=self.service.trust,

@@ -19,6 +19,7 @@ from tests.faults.hall import BACK_WITHIN_SECONDS, MISHAPS, Message
 from tests.faults.soak import speed_for
 
 WAIT_SECONDS = 2
+ANSWER_SECONDS = 2.0  # beside those: what is in flight to a machine that is gone is sent again after four
 
 
 class Traffic:
@@ -43,8 +44,9 @@ class Traffic:
 
     def _new_run(self) -> Run:
         return Run(
-            self._plan, self._service, wait_seconds=WAIT_SECONDS, settles=False, patience_seconds=BACK_WITHIN_SECONDS,
-            on_dealt=lambda dealt: self.dealt.update({dealt.message["round"]: dealt}), kept=self.kept,
+            self._plan, self._service, kept=self.kept, wait_seconds=WAIT_SECONDS, answer_seconds=ANSWER_SECONDS,
+            settles=False, patience_seconds=BACK_WITHIN_SECONDS,
+            on_dealt=lambda dealt: self.dealt.update({dealt.message["round"]: dealt}),
         )  # fmt: skip
 
     def __enter__(self) -> Traffic:

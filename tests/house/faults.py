@@ -24,6 +24,7 @@ from tests.house.place import SETTLE, Place
 AWAY_SECONDS = 15.0
 STANDS_SECONDS = 12.0
 REFUSAL = "pool_mode = session"
+THROUGH = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'jackpot_settle' AND client_addr IS NULL"
 SYNCHRONOUS = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
 
 
@@ -161,9 +162,8 @@ def pooler_of_sessions(place: Place, traffic: Traffic) -> float:
     """One host is put behind a pooler, works there, loses it, and is put back."""
     host = place.hosts[2]
     with _behind_a_pooler(place, host) as pooler:
+        eventually(lambda: place.number(THROUGH) > 0, "nobody comes through the pooler")
         place.ready()
-        local = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'jackpot_settle' AND client_addr IS NULL"
-        assert place.number(local) > 0, "nobody comes through the pooler"
         traffic.goes_on(5)
         pooler.close()  # and whoever was connected through it is cut off
         traffic.goes_on(4)
