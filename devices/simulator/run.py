@@ -218,6 +218,7 @@ class Run:
         """Instead of playing post these, which were posted before; what is not there any more is settled as on the first day."""
         if strange := sorted({message["table"] for message in messages} - self.plan.chosen().keys()):
             raise SetUpRefused(f"no such table in play: {', '.join(strange)}")
+        self._wait_seconds = 0  # a settlement would not say whether its message was there already
         async with self._watcher() as client:
             await self._answering(client)
         await self._posting(lambda posters: resend(messages, posters))

@@ -14,14 +14,20 @@ import psutil
 from jackpot.config.embedded_postgres import OWNER, EmbeddedPostgres, find_binaries
 from jackpot.config.server_user import server_user
 
+DIES_WITHIN_SECONDS = 30.0
+
 
 def kill(server: EmbeddedPostgres) -> None:
-    """kill -9 for every process of a server: as if its machine were gone."""
+    """kill -9 for every process of a server: as if its machine were gone. It is dead when this returns."""
     running = server.process()
     assert running is not None
     for process in [running, *running.children(recursive=True)]:
         with suppress(psutil.NoSuchProcess):
             process.kill()
+    give_up = time.monotonic() + DIES_WITHIN_SECONDS
+    while server.process() is not None:
+        assert time.monotonic() < give_up, "the server does not die"
+        time.sleep(0.01)
     server.reap()
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from tests.house.place import Place
 
 RESTORE = "python3 manage.py restore DIR --to 2026-11-29T02:15:00-05:00"
+RESEND = "python3 manage.py simulate --floor FLOOR.toml --resend FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,11 @@ def on_one_machine(folder: Path, handbook: Handbook) -> None:
         given = {"DIR": str(kept), "2026-11-29T02:15:00-05:00": moment.isoformat()}
         assert "no difference" in do(RESTORE, given)
         hall.start()
-        said = traffic.send_again(hall.service())
-        assert said["accepted"] and said["duplicate"], said
+        held = folder / "held.ndjson"
+        held.write_text("".join(json.dumps(message) + "\n" for message in traffic.kept.messages()))
+        said = do(RESEND, {"FLOOR.toml": str(hall.floor_file), "FILE": str(held)})
+        assert "accepted" in said and "duplicate" in said, said
         hall.settled()
-        account(hall, {reference: each.message for reference, each in traffic.dealt.items()})
+        account(hall, {message["round"]: message for message in traffic.kept.messages()})
     finally:
         hall.down()
