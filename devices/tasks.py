@@ -1,4 +1,4 @@
-"""What workers are sent by the broker: wakes for those who settle, and what is looked at every few seconds."""
+"""What workers are sent by the broker, wakes for those who settle and what may wait, and what they do without one."""
 
 from functools import partial
 from typing import Any
@@ -8,9 +8,9 @@ from celery.signals import worker_init
 from django.conf import settings
 from django.utils import timezone
 
-from devices.intake import contact, deals, lost_locks
-from devices.intake.settler import SETTLER, TURN_SECONDS, WATCH, empty, safely
-from jackpot.services import funds
+from devices.intake import deals, lost_locks
+from devices.intake.lookout import LOOKOUTS
+from devices.intake.settler import SETTLER, TURN_SECONDS, empty, safely
 
 
 @shared_task
@@ -31,26 +31,11 @@ def look_at_locks() -> int:
     return safely(lambda: lost_locks.look(at=timezone.now()))
 
 
-@shared_task
-def listen_for_devices() -> int:
-    """Close the progressives of tables that fell silent, open those that are heard of again; how many there were."""
-    return safely(lambda: len(contact.watch(at=timezone.now())))
-
-
-@shared_task
-def look_at_funds() -> int:
-    """Close links that owe more by now than the balance recorded last, where it must be covered; how many there were."""
-    return safely(lambda: len(funds.watch(at=timezone.now())))
-
-
-@shared_task
-def look_at_holders() -> int:
-    """End sessions of web and jobs that hold a stream and are silent; how many there were."""
-    return len(safely(WATCH.look))
-
-
 @worker_init.connect
-def settle_whatever_the_broker_does(**kwargs: Any) -> None:
+def look_whatever_the_broker_does(**kwargs: Any) -> None:
     """Before the broker is looked for: it may be away when a worker starts."""
     if settings.ROLE == "settle":
         SETTLER.start()
+    elif settings.ROLE == "work":
+        for lookout in LOOKOUTS:
+            lookout.start()

@@ -17,11 +17,15 @@ from typing import Any
 import httpx
 
 from devices.simulator.gateway import Sending
+from devices.simulator.kept import Kept
 from devices.simulator.locks import LOCKED
 from devices.simulator.tally import Hit, Tally
 
 ROUNDS = "/api/v1/rounds"
 MOST_IN_A_BATCH = 1_000
+
+ANSWER_SECONDS = 10.0
+"""So long a gateway waits for an answer, beside what it lets the service wait; then it sends the same again."""
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _GIVES_UP_READING = httpx.Timeout(10.0, read=0.002)
@@ -48,10 +52,12 @@ class Poster:
         tally: Tally,
         batch: int = 200,
         wait_seconds: int = 0,
+        answer_seconds: float = ANSWER_SECONDS,
         patience_seconds: float = 300.0,
         transport: httpx.AsyncBaseTransport | None = None,
         trust: ssl.SSLContext | bool = True,
         on_hit: Callable[[Hit], None] | None = None,
+        kept: Kept | None = None,
     ) -> None:
         if not 1 <= batch <= MOST_IN_A_BATCH:
             raise ValueError(f"a batch is 1 to {MOST_IN_A_BATCH} messages, not {batch}")
@@ -61,12 +67,13 @@ class Poster:
         self._wait_seconds = wait_seconds
         self._patience_seconds = patience_seconds
         self._on_hit = on_hit or (lambda hit: None)
+        self._kept = kept
         self._waiting: asyncio.Queue[Sending | None] = asyncio.Queue(maxsize=2 * batch)
         self._put_back: list[Sending | None] = []
         self._client = httpx.AsyncClient(
             base_url=base_url,
             headers={"Authorization": f"Api-Key {api_key}", "Content-Type": "application/json"},
-            timeout=httpx.Timeout(10.0 + wait_seconds),
+            timeout=httpx.Timeout(answer_seconds + wait_seconds),
             limits=httpx.Limits(max_connections=1),
             transport=transport,
             verify=trust,
@@ -115,17 +122,22 @@ class Poster:
         content = bodies[0] if single else b"[" + b",".join(bodies) + b"]"
         waits = single and self._wait_seconds > 0
         headers = {"Prefer": f"wait={self._wait_seconds}"} if waits else {}
+        if self._kept is not None:
+            self._kept.leave(zip((sending.dealt.message for sending in heap), bodies, strict=True))
         answer, sent_before = await self._until_answered(content, headers, drop=heap[-1].drop)
         self._tally.posts += 1
         tell = [self._tally.lock if sending.dealt.meant == LOCKED else self._tally.receipt for sending in heap]
         if answer.status_code == 202 or (answer.status_code == 200 and not waits):
             receipts = answer.json()
-            for count, receipt in zip(tell, [receipts] if single else receipts, strict=True):
+            for count, receipt, sending in zip(tell, [receipts] if single else receipts, heap, strict=True):
                 count(receipt)
+                if receipt["status"] in ("accepted", "duplicate"):
+                    self._has(sending, settled=False)
         elif answer.status_code == 200:
             settlement = answer.json()
             # A wait is answered with the settlement, without saying whether the message was new.
             tell[0]({"status": "duplicate" if sent_before else "accepted"})
+            self._has(heap[0], settled=True)
             if heap[0].dealt.meant != LOCKED:
                 for hit in self._tally.settlement(settlement):
                     self._on_hit(hit)
@@ -134,6 +146,11 @@ class Poster:
             tell[0]({"status": status, "code": answer.json().get("code")})
         else:
             raise PostingFailed(f"{self.table}: {answer.status_code} {answer.text[:300]}")
+
+    def _has(self, sending: Sending, *, settled: bool) -> None:
+        """The house has this one."""
+        if self._kept is not None:
+            self._kept.answered(sending.dealt.message, settled=settled)
 
     async def _until_answered(
         self, content: bytes, headers: dict[str, str], *, drop: bool

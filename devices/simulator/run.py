@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,7 +21,8 @@ from devices.simulator.floor import PACE_SECONDS, Play, playable
 from devices.simulator.gateway import Gateway, Sending, Weather
 from devices.simulator.heartbeat import Heartbeats
 from devices.simulator.irregularities import Rates
-from devices.simulator.poster import Poster, PostingFailed, encode
+from devices.simulator.kept import Kept, resend
+from devices.simulator.poster import ANSWER_SECONDS, Poster, PostingFailed, encode
 from devices.simulator.progress import Show
 from devices.simulator.rig import Rig
 from devices.simulator.table import Dealt
@@ -170,10 +171,12 @@ class Run:
         show: Show | None = None,
         batch: int = 200,
         wait_seconds: int | None = None,
+        answer_seconds: float = ANSWER_SECONDS,
         patience_seconds: float = 300.0,
         settles: bool = True,
         heartbeats: bool = False,
         on_dealt: Callable[[Dealt], None] | None = None,
+        kept: Kept | None = None,
     ) -> None:
         missing = [code for code in plan.chosen() if code not in service.keys]
         if missing:
@@ -184,10 +187,12 @@ class Run:
         self._show = show
         self._batch = batch
         self._wait_seconds = wait_seconds if wait_seconds is not None else (0 if plan.speed == RUSH else 2)
+        self._answer_seconds = answer_seconds
         self._patience_seconds = patience_seconds
         self._settles = settles
         self._heartbeats = heartbeats
         self._on_dealt = on_dealt or (lambda dealt: None)
+        self._kept = kept
         self._stopping = asyncio.Event()
         self._posters: dict[str, Poster] = {}
 
@@ -215,6 +220,16 @@ class Run:
                     task.cancel()
         return self.tally
 
+    async def send_again(self, messages: Sequence[dict[str, Any]]) -> Tally:
+        """Instead of playing post these, which were posted before; what is not there any more is settled as on the first day."""
+        if strange := sorted({message["table"] for message in messages} - self.plan.chosen().keys()):
+            raise SetUpRefused(f"no such table in play: {', '.join(strange)}")
+        self._wait_seconds = 0  # a settlement would not say whether its message was there already
+        async with self._watcher() as client:
+            await self._answering(client)
+        await self._posting(lambda posters: resend(messages, posters))
+        return self.tally
+
     async def _signs_of_life(self, client: httpx.AsyncClient) -> asyncio.Task[None]:
         """Have the gateways of all tables heard of, now and for as long as the run lasts."""
         heartbeats = Heartbeats(client, {code: self.service.keys[code] for code in self.plan.chosen()})
@@ -222,6 +237,16 @@ class Run:
         return asyncio.create_task(heartbeats.go_on())
 
     async def _play(self) -> None:
+        async def play(posters: Mapping[str, Poster]) -> None:
+            async with asyncio.TaskGroup() as group:
+                for poster in posters.values():
+                    group.create_task(poster.run())
+                group.create_task(self._deal(posters))
+
+        await self._posting(play)
+
+    async def _posting(self, work: Callable[[Mapping[str, Poster]], Awaitable[None]]) -> None:
+        """Do this with a line for each table, and hang up."""
         posters = self._posters = {
             code: Poster(
                 code,
@@ -230,18 +255,17 @@ class Run:
                 tally=self.tally,
                 batch=self._batch,
                 wait_seconds=self._wait_seconds,
+                answer_seconds=self._answer_seconds,
                 patience_seconds=self._patience_seconds,
                 transport=self.service.transport,
                 trust=self.service.trust,
                 on_hit=self._show.hit if self._show is not None else None,
+                kept=self._kept,
             )
             for code in self.plan.chosen()
         }
         try:
-            async with asyncio.TaskGroup() as group:
-                for poster in posters.values():
-                    group.create_task(poster.run())
-                group.create_task(self._deal(posters))
+            await work(posters)
         except* PostingFailed as failures:
             if not self._stopping.is_set():
                 raise failures.exceptions[0] from None

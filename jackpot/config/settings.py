@@ -152,13 +152,6 @@ CELERY_BEAT_SCHEDULE = {
     "onlookers": {"task": "accounting.keeping.tasks.end_onlookers", "schedule": 10.0, "options": {"expires": 9}},
     "office": {"task": "accounting.office.tasks.sweep", "schedule": 60.0, "options": {"expires": 50}},
     "locks": {"task": "devices.tasks.look_at_locks", "schedule": 10.0, "options": {"queue": "work", "expires": 9}},
-    "contact": {
-        "task": "devices.tasks.listen_for_devices",
-        "schedule": 2.0,
-        "options": {"queue": "work", "expires": 5},
-    },
-    "funds": {"task": "devices.tasks.look_at_funds", "schedule": 5.0, "options": {"queue": "work", "expires": 5}},
-    "holders": {"task": "devices.tasks.look_at_holders", "schedule": 1.0, "options": {"queue": "work", "expires": 2}},
     "deals": {"task": "devices.tasks.look_at_deals", "schedule": 2.0, "options": {"queue": "work", "expires": 5}},
 }
 if CELERY_BROKER_URL.startswith("pgmq:"):

@@ -1,4 +1,7 @@
-"""`manage.py test`: every check, then every test; with arguments only pytest, with those arguments."""
+"""`manage.py test`: every check, then every test; with arguments only pytest, with those arguments.
+
+`--house` and what follows it is for another program: a whole house with real servers on three hosts, and all of its bad days.
+"""
 
 import os
 import shutil
@@ -28,6 +31,8 @@ NOTHING_CHOSEN = 5
 
 def run(arguments: list[str]) -> int:
     """Exit code 0 when all is well. Needs the packages of tests/requirements.txt."""
+    if arguments[:1] == ["--house"]:
+        return subprocess.call([sys.executable, "-m", "tests.house", *arguments[1:]], cwd=ROOT)
     if {"-h", "--help"} & set(arguments):
         parser().print_help()
         return 0
@@ -46,8 +51,9 @@ def parser() -> Parser:
     """For the help alone: words are pytest's."""
     return Parser(
         prog="manage.py test",
-        usage="manage.py test [words for pytest]",
-        description="Without words all checks (format, style, imports, types, migrations) and tests; with words pytest alone.",
+        usage="manage.py test [words for pytest] | --house [--help]",
+        description="Without words all checks (format, style, imports, types, migrations) and tests; with words pytest alone;"
+        " with --house a house on this machine with real servers and hosts, and each of its bad days.",
         epilog="Example: python3 manage.py test tests/rules -k meter (`python3 -m pytest --help` inside .venv lists the words)",
     )
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.faults.hall import Hall, Message
+from tests.faults.hall import Accountable, Message
 
 FOUND = """
     SELECT message.reference, message.raw, queued.message_id IS NOT NULL,
@@ -50,7 +50,7 @@ class Books:
         return f"{self.accepted:,} accepted = {self.settled:,} settled + {self.void:,} void + {self.held:,} held\n{self.said}"
 
 
-def account(hall: Hall, answered: Mapping[str, Message] | None = None) -> Books:
+def account(hall: Accountable, answered: Mapping[str, Message] | None = None) -> Books:
     """Everything adds up; Lost or AssertionError where it does not. The queue must have been emptied."""
     answered = hall.answered if answered is None else answered
     with hall.server.connect("jackpot") as database:

@@ -39,8 +39,9 @@ class Process:
     name = ""
     missing: str | None = None
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, listen: str = "127.0.0.1") -> None:
         self.folder = folder
+        self.listen = listen
         self.port = free_port()
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -69,7 +70,7 @@ class Process:
     def answers(self) -> bool:
         """Whether somebody listens."""
         with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+            return probe.connect_ex((self.listen, self.port)) == 0
 
     def stop(self) -> None:
         """Kill it and whatever it has started."""
@@ -97,12 +98,13 @@ class Redis(Process):
 
     def command(self) -> list[str]:
         """It keeps nothing."""
-        return ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
+        where = ["--port", str(self.port), "--bind", self.listen, "--protected-mode", "no"]
+        return ["redis-server", *where, "--save", "", "--appendonly", "no"]
 
     @property
     def url(self) -> str:
         """Its first database."""
-        return f"redis://127.0.0.1:{self.port}/0"
+        return f"redis://{self.listen}:{self.port}/0"
 
 
 class RabbitMQ(Process):
@@ -111,8 +113,8 @@ class RabbitMQ(Process):
     name = "rabbitmq"
     missing = None if RABBITMQ.is_file() and shutil.which("epmd") else "rabbitmq-server is not installed"
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
+    def __init__(self, folder: Path, listen: str = "127.0.0.1") -> None:
+        super().__init__(folder, listen)
         self.distribution, self.mapper_port = free_port(), free_port()
         self.mapper: subprocess.Popen[bytes] | None = None
 
@@ -123,12 +125,13 @@ class RabbitMQ(Process):
     def environment(self) -> dict[str, str]:
         """Nothing of the system's."""
         (self.folder / "plugins").write_text("[].\n")
+        (self.folder / "rabbitmq.conf").write_text("loopback_users = none\n")  # it listens where it is told to only
         return {
             "HOME": str(self.folder),
             "ERL_EPMD_PORT": str(self.mapper_port),
             "ERL_EPMD_ADDRESS": "127.0.0.1",
             "RABBITMQ_NODENAME": f"jackpot{self.port}@localhost",
-            "RABBITMQ_NODE_IP_ADDRESS": "127.0.0.1",
+            "RABBITMQ_NODE_IP_ADDRESS": self.listen,
             "RABBITMQ_NODE_PORT": str(self.port),
             "RABBITMQ_DIST_PORT": str(self.distribution),
             "RABBITMQ_MNESIA_BASE": str(self.folder / "mnesia"),
@@ -136,13 +139,13 @@ class RabbitMQ(Process):
             "RABBITMQ_PID_FILE": str(self.folder / "rabbitmq.pid"),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(self.folder / "plugins"),
             "RABBITMQ_CONF_ENV_FILE": str(self.folder / "none"),
-            "RABBITMQ_CONFIG_FILE": str(self.folder / "rabbitmq"),
+            "RABBITMQ_CONFIG_FILE": str(self.folder / "rabbitmq.conf"),
         }
 
     @property
     def url(self) -> str:
-        """Its first user's, who may come from this machine only."""
-        return f"amqp://guest:guest@127.0.0.1:{self.port}//"
+        """Its first user's."""
+        return f"amqp://guest:guest@{self.listen}:{self.port}//"
 
     def start(self) -> None:
         """With its port mapper, which would else be started for the whole machine and stay."""
@@ -179,12 +182,12 @@ BROKERS: tuple[type[Broker], ...] = (RabbitMQ, Redis, InPostgreSQL)
 
 
 @contextmanager
-def running(kind: type[Broker], folder: Path) -> Iterator[tuple[Broker, dict[str, str]]]:
+def running(kind: type[Broker], folder: Path, listen: str = "127.0.0.1") -> Iterator[tuple[Broker, dict[str, str]]]:
     """A broker that answers, and what a service must know to use it."""
     if issubclass(kind, InPostgreSQL):
         yield kind(), {}
         return
-    broker = kind(folder)
+    broker = kind(folder, listen)
     try:
         broker.start()
         yield broker, {"CELERY_BROKER_URL": broker.url}

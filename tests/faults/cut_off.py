@@ -10,7 +10,6 @@ and whether all is there when the link is back. For root, on Linux with iproute2
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -19,13 +18,11 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from unittest.mock import patch
 
-from jackpot.config import embedded_postgres
 from jackpot.config.embedded_postgres import EmbeddedPostgres
 from tests.faults.halting import PHASES
+from tests.faults.machines import NEEDS, ROOT, Listening, Network, possible
 
-ROOT = Path(__file__).resolve().parents[2]
 EACH = 300
 IDLE = 20
 PATIENCE_SECONDS = 60.0
@@ -37,56 +34,18 @@ sys.stdin.readline()
 """
 
 
-class Machine:
-    """A network namespace with one link to this one."""
-
-    def __init__(self) -> None:
-        number = os.getpid() % 250
-        self.name = f"jackpot-{os.getpid()}"
-        self.link = f"jp{os.getpid()}"
-        self.here, self.there = f"10.213.{number}.1", f"10.213.{number}.2"
-
-    def __enter__(self) -> Machine:
-        _ip("netns", "add", self.name)
-        _ip("link", "add", self.link, "type", "veth", "peer", "name", "up0", "netns", self.name)
-        _ip("addr", "add", f"{self.here}/24", "dev", self.link)
-        _ip("link", "set", self.link, "up")
-        _ip("-n", self.name, "addr", "add", f"{self.there}/24", "dev", "up0")
-        _ip("-n", self.name, "link", "set", "up0", "up")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _ip("netns", "del", self.name)
-
-    def cut(self) -> None:
-        """From now on every packet is lost."""
-        _ip("-n", self.name, "link", "set", "up0", "down")
-
-    def mend(self) -> None:
-        """The link is there again."""
-        _ip("-n", self.name, "link", "set", "up0", "up")
-
-    def run(self, words: list[str], environment: dict[str, str]) -> subprocess.Popen[bytes]:
-        """Start Python on this machine."""
-        command = ["ip", "netns", "exec", self.name, sys.executable, *words]
-        return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-
-
-def _ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True)
+class Server(Listening, EmbeddedPostgres):
+    """One that other machines reach."""
 
 
 @contextmanager
-def listening(folder: Path, machine: Machine) -> Iterator[EmbeddedPostgres]:
+def listening(folder: Path, network: Network) -> Iterator[EmbeddedPostgres]:
     """A server that this machine and the other reach."""
-    with patch.dict(embedded_postgres.SETTINGS, {"listen_addresses": machine.here}):
-        server = EmbeddedPostgres(folder / "postgres", durable=False)
-        server.start()
+    server = Server(folder / "postgres", durable=False)
+    server.at(network.here[0], network.everybody)
+    server.start()
     try:
-        with (server.data / "pg_hba.conf").open("a") as rules:
-            rules.write(f"host all all {machine.here}/24 trust\n")
-        with server.connect() as owner:
-            owner.execute("SELECT pg_reload_conf()")
+        server.let_in()
         yield server
     finally:
         server.stop()
@@ -94,13 +53,13 @@ def listening(folder: Path, machine: Machine) -> Iterator[EmbeddedPostgres]:
 
 def main() -> None:
     """One run."""
-    if os.geteuid() or not shutil.which("ip"):
-        sys.exit("It is for root, on Linux with iproute2: a machine of its own is made")
+    if not possible():
+        sys.exit(NEEDS)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="jackpot-cut-off-")))
         folder.chmod(0o711)
-        machine = stack.enter_context(Machine())
-        server = stack.enter_context(listening(folder, machine))
+        network = stack.enter_context(Network(machines=1))
+        server = stack.enter_context(listening(folder, network))
         os.environ |= {
             "JACKPOT_DATA": str(folder), "JACKPOT_NO_VENV": "1", "DJANGO_SETTINGS_MODULE": "jackpot.config.settings",
             "DATABASE_URL": server.database_url, "CELERY_BROKER_URL": server.broker_url,
@@ -108,10 +67,10 @@ def main() -> None:
         import django
 
         django.setup()
-        _cut_off(machine, server, stack)
+        _cut_off(network, server, stack)
 
 
-def _cut_off(machine: Machine, server: EmbeddedPostgres, stack: ExitStack) -> None:
+def _cut_off(network: Network, server: EmbeddedPostgres, stack: ExitStack) -> None:
     from django.core.management import call_command
 
     from tables.services import floors
@@ -120,6 +79,7 @@ def _cut_off(machine: Machine, server: EmbeddedPostgres, stack: ExitStack) -> No
     from tests.services import auditor
     from tests.services.house import FLOOR, OPENED, House, message, seat, value, verify
 
+    (machine,) = network.machines
     call_command("migrate", verbosity=0)
     floors.install(FLOOR, at=OPENED)
     house = House()
@@ -134,7 +94,7 @@ def _cut_off(machine: Machine, server: EmbeddedPostgres, stack: ExitStack) -> No
     codes = dict(zip(PHASES, lone_tables(len(PHASES)), strict=True))
     for code in codes.values():
         house.post(*(message(f"R-{n}", seat(1, "3s 7d"), table=code) for n in range(EACH)))
-    address = f"postgresql://%s@{machine.here}:5432/jackpot"
+    address = f"postgresql://%s@{network.here[0]}:5432/jackpot"
     settling = {**os.environ, "JACKPOT_ROLE": "settle", "DATABASE_URL": address % "jackpot_settle"}
     far = {
         phase: machine.run(["-m", "tests.faults.halting", str(House.stream(code)), phase, "wait"], settling)
@@ -148,7 +108,7 @@ def _cut_off(machine: Machine, server: EmbeddedPostgres, stack: ExitStack) -> No
         assert process.stdout is not None and process.stdout.readline() == b"halted\n"
 
     def sessions() -> int:
-        return int(value("SELECT count(*) FROM pg_stat_activity WHERE client_addr = %s::inet", machine.there))
+        return int(value("SELECT count(*) FROM pg_stat_activity WHERE client_addr = %s::inet", machine.address))
 
     print(f"{sessions()} sessions of the other machine; {len(unsettled())} streams wait", flush=True)
     machine.cut()

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, LiteralString
+from typing import Any, LiteralString, Protocol
 
 import httpx
 import psutil
@@ -97,6 +97,23 @@ paytables = {{ base = "ms-base", three_card_bonus = "3cs-0{1 + number % 6}", cov
 terms = {{ progressive_survives_fold = {"true" if number % 2 else "false"} }}
 """
     return text
+
+
+class Accountable(Protocol):
+    """What must be in reach of a service so that it can be asked for everything that it was sent."""
+
+    floor_file: Path
+    server: EmbeddedPostgres
+    answered: dict[str, Message]
+
+    def manage(self, *words: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+        """Run a command of manage.py on its data."""
+
+    def python(self, *words: str, stdin: bytes | None = None) -> subprocess.CompletedProcess[bytes]:
+        """Run Python on its data."""
+
+    def client(self) -> httpx.Client:
+        """A client with a key that may read."""
 
 
 class Hall:

@@ -22,7 +22,7 @@ SETTINGS = """
 * = host={socket} port=5432
 
 [pgbouncer]
-listen_addr = 127.0.0.1
+listen_addr = {listen}
 listen_port = {port}
 unix_socket_dir =
 auth_type = trust
@@ -42,15 +42,17 @@ tcp_user_timeout = 3000
 
 
 @contextmanager
-def pooling(folder: Path, server: EmbeddedPostgres, mode: str) -> Iterator[int]:
-    """A pooler that answers; its port."""
+def pooling(folder: Path, server: EmbeddedPostgres, mode: str, *, listen: str = "127.0.0.1") -> Iterator[int]:
+    """A pooler that answers at this address; its port."""
     assert PGBOUNCER is not None
     port = free_port()
     as_whom = server_user(server.data)  # like the server it refuses to be root
     folder.mkdir(exist_ok=True)
     users, settings = folder / "users", folder / "pgbouncer.ini"
     users.write_text("".join(f'"{role}" ""\n' for role in (OWNER, SERVICE, SETTLE)))
-    settings.write_text(SETTINGS.format(socket=server.socket, port=port, mode=mode, folder=folder) + LETS_GO)
+    settings.write_text(
+        SETTINGS.format(socket=server.socket, port=port, mode=mode, folder=folder, listen=listen) + LETS_GO
+    )
     as_whom.own(folder)
     with (folder / "pgbouncer.log").open("ab") as log:
         process = subprocess.Popen(
@@ -58,15 +60,15 @@ def pooling(folder: Path, server: EmbeddedPostgres, mode: str) -> Iterator[int]:
             cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log, **as_whom.options(),
         )  # fmt: skip
     try:
-        eventually(lambda: _answers(process, port), "the pooler does not answer")
+        eventually(lambda: _answers(process, listen, port), "the pooler does not answer")
         yield port
     finally:
         process.terminate()
         process.wait(20)
 
 
-def _answers(process: subprocess.Popen[bytes], port: int) -> bool:
+def _answers(process: subprocess.Popen[bytes], listen: str, port: int) -> bool:
     if process.poll() is not None:
         raise RuntimeError("PgBouncer ended at once; its words are in pgbouncer.log")
     with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+        return probe.connect_ex((listen, port)) == 0

@@ -5,12 +5,30 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from jackpot.config.embedded_postgres import OWNER, EmbeddedPostgres, find_binaries
 from jackpot.config.server_user import server_user
+
+DIES_WITHIN_SECONDS = 30.0
+
+
+def kill(server: EmbeddedPostgres) -> None:
+    """kill -9 for every process of a server: as if its machine were gone. It is dead when this returns."""
+    running = server.process()
+    assert running is not None
+    for process in [running, *running.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    give_up = time.monotonic() + DIES_WITHIN_SECONDS
+    while server.process() is not None:
+        assert time.monotonic() < give_up, "the server does not die"
+        time.sleep(0.01)
+    server.reap()
 
 
 class Copy(EmbeddedPostgres):
@@ -35,6 +53,17 @@ class Copy(EmbeddedPostgres):
         as_whom.own(self.data)
         subprocess.run(made, cwd="/", check=True, capture_output=True, text=True, timeout=120, **as_whom.options())
         self.start()
+
+    def let_go(self) -> None:
+        """The line to the house fails: nothing comes any more."""
+        with self.connect() as here:
+            here.execute("ALTER SYSTEM SET primary_conninfo = ''")
+            here.execute("SELECT pg_reload_conf()")
+
+    def promote(self) -> None:
+        """Take over from the house."""
+        with self.connect() as here:
+            assert here.execute("SELECT pg_promote(true, 60)").fetchone() == (True,)
 
     def caught_up(self, within: float = 30) -> None:
         """Wait until everything that the house has committed is here."""

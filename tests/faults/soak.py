@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import shutil
 import signal
@@ -27,9 +26,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import quote
-
-import httpx
 
 from devices.simulator import rig
 from devices.simulator.floor import PACE_SECONDS
@@ -38,7 +34,8 @@ from devices.simulator.run import RUSH, Plan, Run, default_prefix, load_floor
 from devices.simulator.table import Dealt
 from devices.simulator.tally import Tally
 from tests.faults.account import Books, account
-from tests.faults.hall import BACK_WITHIN_SECONDS, LINK, MISHAPS, QUEUED, RECORDED, WRITING, Hall
+from tests.faults.hall import BACK_WITHIN_SECONDS, MISHAPS, QUEUED, RECORDED, WRITING, Hall
+from tests.faults.replayed import compare
 from tests.faults.storm import Storm
 
 PLAYED_ON_SECONDS = 90.0
@@ -214,8 +211,8 @@ class Soak:
         seconds = time.monotonic() - began
         assert set(tally.receipts) <= {"accepted", "duplicate"}, tally.refusals
         self.hall.answered |= {reference: dealt.message for reference, dealt in self.dealt.items()}
-        with self.hall.client() as client:
-            hits = self._compare(client)
+        hits = compare(self.hall, self.dealt)
+        assert hits >= len(JACKPOTS)
         books = account(self.hall)
         assert books.accepted == len(self.dealt) >= self.rounds
         return Outcome(books, hits, tally.receipts, tally.retries, trouble.struck, seconds)
@@ -238,58 +235,6 @@ class Soak:
 
     def _note(self, dealt: Dealt) -> None:
         self.dealt[dealt.message["round"]] = dealt
-
-    def _compare(self, client: httpx.Client) -> int:
-        """Compare what the API tells with what was dealt; the number of hits."""
-        listed = list(_pages(client, "/api/v1/rounds", stream=LINK))
-        events = list(_pages(client, f"/api/v1/streams/{LINK}/events", rounds="yes"))
-        sequences = [event["sequence"] for event in events]
-        assert sequences == list(range(1, len(sequences) + 1)), "the stream's sequence has a gap"
-        assert [item["sequence"] for item in listed] == [e["sequence"] for e in events if e["kind"] == "round"]
-
-        references = [item["round"] for item in listed]
-        assert len(set(references)) == len(references), "a round was settled twice"
-        ends = {reference: dealt.meant for reference, dealt in self.dealt.items()}
-        held = {reference for reference, meant in ends.items() if meant == "held"}
-        assert set(references) == set(ends) - held, "what was settled is not what was dealt"
-        for item in listed:
-            assert item["state"] == ends[item["round"]], item
-            assert item["message"] == self.dealt[item["round"]].message
-        for reference in sorted(held):
-            item = client.get(f"/api/v1/rounds/{quote(self.dealt[reference].table)}/{quote(reference)}").json()
-            assert item["state"] == "held", item
-
-        self._replay(listed)
-        awards = [award for item in listed for award in item["settlement"]["awards"]]
-        assert [award["hit"] for award in awards] == [f"{LINK}-{number:06d}" for number in range(1, len(awards) + 1)]
-        link = client.get(f"/api/v1/links/{LINK}").json()
-        level, last = link["levels"][0], listed[-1]["settlement"]["meters"][0]
-        assert level["hits"] == len(awards) >= len(JACKPOTS)
-        assert (level["value_cents"], level["residual_millionths"]) == (
-            last["after_cents"],
-            last["residual_millionths"],
-        )
-        return len(awards)
-
-    def _replay(self, listed: list[dict[str, Any]]) -> None:
-        """The same messages in the stream's order through `manage.py settle` give the same settlements."""
-        lines = b"".join(json.dumps(item["message"]).encode() + b"\n" for item in listed)
-        replayed = self.hall.manage("settle", str(self.hall.floor_file), "-", stdin=lines)
-        assert replayed.returncode == 0, replayed.stderr.decode()
-        for item, line in zip(listed, replayed.stdout.splitlines(), strict=True):
-            assert json.loads(line) == item["settlement"], item["round"]
-
-
-def _pages(client: httpx.Client, path: str, **query: str) -> Iterator[dict[str, Any]]:
-    cursor: str | None = None
-    while True:
-        answer = client.get(path, params={**query, "limit": "1000", **({"cursor": cursor} if cursor else {})})
-        assert answer.status_code == 200, answer.text
-        page = answer.json()
-        yield from page["items"]
-        cursor = page["next"]
-        if cursor is None:
-            return
 
 
 def killed(folder: Path, *, rounds: int, kills: int, tables: int, seed: int, speed: float = RUSH) -> Outcome:

@@ -38,8 +38,8 @@ def gets_on(house: OwnHouse, role: str, within: float) -> bool:
 
 
 @contextmanager
-def at_work(house: OwnHouse, role: str) -> Iterator[psutil.Process]:
-    process = psutil.Popen([sys.executable, *COMMANDS[role]], cwd=ROOT, env=house.environment(role))
+def at_work(house: OwnHouse, role: str, **more: str) -> Iterator[psutil.Process]:
+    process = psutil.Popen([sys.executable, *COMMANDS[role]], cwd=ROOT, env=house.environment(role, **more))
     try:
         yield process
     finally:

@@ -14,6 +14,8 @@ import pytest
 
 from tests.faults.account import account
 from tests.faults.hall import Hall, by_table
+from tests.faults.replayed import compare
+from tests.faults.traffic import Traffic
 
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(400)]
 
@@ -26,13 +28,11 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hall]:
         yield hall
 
 
-def play(house: Hall, rounds: int) -> list[list[dict[str, object]]]:
-    """So many rounds, settled; the messages as their gateways hold them."""
-    dealt = list(by_table(house.deal(rounds)).values())
-    for messages in dealt:
+def play(house: Hall, rounds: int) -> None:
+    """So many rounds, settled."""
+    for messages in by_table(house.deal(rounds)).values():
         assert set(house.post(messages)) == {"accepted"}
     house.settled()
-    return dealt
 
 
 def managed(house: Hall, *words: str) -> str:
@@ -45,13 +45,15 @@ def test_restored_to_a_moment_and_resent_nothing_is_lost_and_nothing_doubled(hou
     kept = tmp_path / "backups"
     refused = house.manage("backup", str(kept), "--log-only")
     assert refused.returncode == 2 and b"no base" in refused.stderr, refused.stderr
-    play(house, 60)
-    managed(house, "backup", str(kept))
-    held = play(house, 60)
-    until = datetime.now(UTC)
-    after = play(house, 60)
-    assert "log until" in managed(house, "backup", str(kept), "--log-only")
-    lost = play(house, 20)  # after the last backup of any kind
+    with Traffic(house.service(), house.floor_file, rate=30) as traffic:
+        traffic.goes_on(2)
+        managed(house, "backup", str(kept))
+        traffic.goes_on(1)
+        until = datetime.now(UTC)
+        traffic.goes_on(1)
+        assert "log until" in managed(house, "backup", str(kept), "--log-only")
+        traffic.goes_on(1)  # after the last backup of any kind
+    house.settled()
     house.down()
 
     refused = house.manage("restore", str(kept))
@@ -70,15 +72,21 @@ def test_restored_to_a_moment_and_resent_nothing_is_lost_and_nothing_doubled(hou
     assert "no difference" in said
 
     house.start()
-    assert house.number("SELECT count(*) FROM devices_message") == 120
+    with house.server.connect("jackpot") as database:
+        there = {reference for (reference,) in database.execute("SELECT reference FROM devices_message")}
+    sent = traffic.kept.sent.values()
+    before = {each.message["round"] for each in sent if each.answered_at and each.answered_at < until.timestamp()}
+    after = {each.message["round"] for each in sent if each.left_at > until.timestamp()}
+    assert before and after and before <= there, "everything that was answered before the moment is there"
+    assert not after & there, "nothing that came after it is"
     # Gateways hold what they were told last, and do not know what the house has forgotten.
-    statuses = {"held": "duplicate", "after": "accepted", "lost": "accepted"}
-    for name, dealt in (("held", held), ("after", after), ("lost", lost)):
-        for messages in dealt:
-            assert set(house.post(messages)) == {statuses[name]}, name
+    told = traffic.send_again(house.service())
+    assert set(told) == {"duplicate", "accepted"}
+    assert (told["duplicate"], told["accepted"]) == (len(there), len(traffic.dealt) - len(there))
     house.settled()
+    house.answered = {reference: dealt.message for reference, dealt in traffic.dealt.items()}
     account(house)
-    assert house.number("SELECT count(*) FROM devices_message") == 200
+    compare(house, traffic.dealt)
 
 
 def test_to_the_end_of_the_log_everything_until_the_last_backup_is_there(house: Hall, tmp_path: Path) -> None:

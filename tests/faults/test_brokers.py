@@ -10,11 +10,15 @@ import os
 from contextlib import ExitStack
 from pathlib import Path
 
+import psycopg
 import pytest
 
+from jackpot.config.database_roles.privileges import SERVICE
 from tests.faults.account import account
 from tests.faults.brokers import Broker, InPostgreSQL, RabbitMQ, Redis, outage, running
-from tests.faults.hall import Hall
+from tests.faults.hall import Hall, eventually, free_port
+from tests.faults.house_of_its_own import OwnHouse
+from tests.faults.test_alive import at_work
 
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(170)]
 
@@ -51,3 +55,23 @@ def test_the_broker_that_is_built_in_may_stop_as_well(hall: Hall) -> None:
     print(outcome)
     assert outcome.stall < STALL_SECONDS, outcome
     account(hall)
+
+
+UNHEARD = "SELECT count(*) FROM accounting_event WHERE kind = 'table.contact'"
+HEARD = "INSERT INTO devices_contact (device_id, heard_at) SELECT id, now() FROM devices_device WHERE code = 'GW-1'"
+
+
+def test_without_a_broker_silent_devices_close_their_tables_and_silent_holders_are_ended(own_house: OwnHouse) -> None:
+    """The second holds a stream whose tables the first closes: neither waits for the other."""
+    nobody = {"CELERY_BROKER_URL": f"amqp://guest@127.0.0.1:{free_port()}//", "JACKPOT_SILENT_SECONDS": "2"}
+    with own_house.server.connect("jackpot") as owner, at_work(own_house, "work", **nobody):
+        with psycopg.connect(own_house.server.url_of(SERVICE), autocommit=True) as holder:
+            holder.execute("BEGIN")
+            holder.execute("SELECT FROM accounting_stream WHERE code = 'soak' FOR UPDATE")
+            owner.execute(HEARD)
+            eventually(lambda: owner.execute(UNHEARD).fetchone() == (4,), "the tables stay open", 40)
+            with pytest.raises(psycopg.OperationalError):
+                holder.execute("SELECT 1")
+        owner.execute("UPDATE devices_contact SET heard_at = now() + interval '1 hour'")
+        eventually(lambda: owner.execute(UNHEARD).fetchone() == (8,), "the tables stay closed", 20)
+        owner.execute("DELETE FROM devices_contact")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import socket
 import ssl
 import subprocess
@@ -21,6 +20,7 @@ from pytest_django import DjangoDbBlocker
 from tests.api.conftest import Api, serving_floor
 from tests.conftest import ROOT, running
 from tests.faults.hall import eventually, free_port
+from tests.faults.proxy import CADDY, proxied
 from tests.services.fixtures import Databases
 from tests.services.house import FLOOR
 from tests.services.servers import Authority
@@ -50,30 +50,15 @@ def itself(api: Api, certificate: tuple[Path, Path], folder: Path) -> Iterator[i
 @contextmanager
 def caddy(api: Api, certificate: tuple[Path, Path], folder: Path) -> Iterator[int]:
     """Debian's Caddy with the file of docker/."""
-    port = free_port()
-    file = folder / "Caddyfile"
-    here = "{\n\tadmin off\n\tauto_https disable_redirects\n}\n"  # one of many on this machine
-    file.write_text(here + (ROOT / "docker" / "Caddyfile").read_text())
-    environment = {
-        **os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder),
-        "JACKPOT_HOST": f"{NAME}:{port}", "JACKPOT_TLS": f"tls {certificate[0]} {certificate[1]}",
-        "JACKPOT_WEB": urlsplit(api.url).netloc,
-    }  # fmt: skip
-    command = ["caddy", "run", "--config", str(file), "--adapter", "caddyfile"]
-    with (folder / "caddy.log").open("wb") as log:
-        process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-    try:
+    with proxied(urlsplit(api.url).netloc, NAME, certificate, folder) as port:
         yield port
-    finally:
-        process.terminate()
-        process.wait(20)
 
 
 @pytest.mark.parametrize(
     "front",
     [
         itself,
-        pytest.param(caddy, marks=pytest.mark.skipif(not shutil.which("caddy"), reason="caddy is not installed")),
+        pytest.param(caddy, marks=pytest.mark.skipif(CADDY is None, reason="caddy is not installed")),
     ],
 )
 def test_the_simulator_plays_through_a_proxy_whose_authority_it_is_told(

@@ -5,12 +5,14 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
 from devices.simulator.gateway import Gateway, Sending, Weather
+from devices.simulator.kept import Kept, KeptRefused, read, resend
 from devices.simulator.poster import Poster, PostingFailed
 from devices.simulator.table import Dealt
 from devices.simulator.tally import Tally
@@ -93,6 +95,7 @@ def post(
     batch: int = 50,
     wait_seconds: int = 0,
     drops: int | None = None,
+    kept: Kept | None = None,
 ) -> Tally:
     """Post rounds that all wait already when the line opens; round `drops` loses its connection."""
     tally = Tally()
@@ -106,6 +109,7 @@ def post(
             batch=batch,
             wait_seconds=wait_seconds,
             transport=httpx.MockTransport(answer),
+            kept=kept,
         )
 
         async def feed() -> None:
@@ -181,3 +185,41 @@ def test_a_refusal_is_counted_by_its_code() -> None:
 def test_an_answer_that_will_never_change_ends_the_run(status: int) -> None:
     with pytest.raises(PostingFailed, match=f"MS-1: {status} no"):
         post(lambda request: httpx.Response(status, text="no"), [dealt(1)])
+
+
+def test_what_was_sent_is_kept_once_and_sent_again_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "kept.ndjson"
+    kept, service = Kept(file), Service(503, httpx.ReadError)
+    post(service, [dealt(1), dealt(2), dealt(2), dealt(3)], wait_seconds=2, batch=1, drops=3, kept=kept)
+    assert [(sent.answered_at is not None, sent.settled) for sent in kept.sent.values()] == [(True, True)] * 3
+    assert read(file) == kept.messages() == [dealt(number).message for number in (1, 2, 3)]
+    restored = Service()
+    restored.stored = {"MS-1-1": read(file)[0]}
+    tally = Tally()
+
+    async def again() -> None:
+        transport = httpx.MockTransport(restored)
+        poster = Poster("MS-1", base_url="http://service", api_key="k1", tally=tally, transport=transport)
+        await resend(read(file), {"MS-1": poster})
+        await poster.aclose()
+
+    asyncio.run(again())
+    assert tally.receipts == {"accepted": 2, "duplicate": 1}
+    assert list(restored.stored.values()) == kept.messages()
+
+
+def test_what_nobody_has_answered_is_kept_as_well() -> None:
+    kept = Kept()
+    with pytest.raises(PostingFailed):
+        post(Service(400), [dealt(1)], kept=kept)
+    assert [sent.answered_at for sent in kept.sent.values()] == [None]
+
+
+@pytest.mark.parametrize("text", ["no message", "{}", "[1]", "3"])
+def test_a_file_of_something_else_is_not_sent(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "kept.ndjson"
+    file.write_text(text)
+    with pytest.raises(KeptRefused, match="one a line"):
+        read(file)
+    with pytest.raises(KeptRefused, match="No such file"):
+        read(tmp_path / "none")

@@ -112,12 +112,16 @@ def test_the_command_plays_and_sums_up(house: Service, tmp_path: Path, capsys: p
     call_command(
         "simulate", "--demo", str(known), "--speed", "80", "--rounds", "20", "--tables", "MS-101,MS-105",
         "--rig", "royal@10", "--prefix", "C", "--calm", "--irregularities", "0", "--batch", "1",
+        "--keep", str(tmp_path / "kept"),
     )  # fmt: skip
     said = capsys.readouterr().out
     assert "2 tables play at http://127.0.0.1" in said
     assert "royal flush at MS-10" in said
     assert "20  receipts: accepted" in said
     assert "1  hits on the links since the run began" in said
+    call_command("simulate", "--demo", str(known), "--resend", str(tmp_path / "kept"))
+    said = capsys.readouterr().out
+    assert "messages sent again: " in said and "duplicate" in said and "accepted" not in said
 
 
 def test_a_key_for_another_table_ends_the_run_and_says_so(house: Service) -> None:

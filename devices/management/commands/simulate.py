@@ -16,6 +16,7 @@ from devices.simulator import rig
 from devices.simulator.floor import NothingToPlay
 from devices.simulator.gateway import Weather
 from devices.simulator.irregularities import Rates
+from devices.simulator.kept import Kept, KeptRefused, read
 from devices.simulator.locks import USUAL_SHARE
 from devices.simulator.poster import MOST_IN_A_BATCH, PostingFailed
 from devices.simulator.progress import Show
@@ -144,6 +145,15 @@ class Command(BaseCommand):
             "--batch", type=_positive, default=200, help="most messages in one request when a table is behind"
         )
         parser.add_argument(
+            "--keep", type=Path, metavar="FILE.ndjson", help="add every message that is posted to a file"
+        )
+        parser.add_argument(
+            "--resend",
+            type=Path,
+            metavar="FILE.ndjson",
+            help="instead of playing post what --keep has kept once more, as gateways do after a restore",
+        )
+        parser.add_argument(
             "--out", type=Path, metavar="FILE.ndjson", help="write the messages instead of posting them"
         )
 
@@ -151,7 +161,7 @@ class Command(BaseCommand):
         """Turn options into a plan and play it."""
         try:
             self._play(options)
-        except (SetUpRefused, PostingFailed, FloorRefused, NothingToPlay, rig.RigRefused) as refused:
+        except (SetUpRefused, PostingFailed, KeptRefused, FloorRefused, NothingToPlay, rig.RigRefused) as refused:
             raise CommandError(str(refused)) from None
 
     def _play(self, options: dict[str, Any]) -> None:
@@ -191,10 +201,19 @@ class Command(BaseCommand):
             return
         demo = options["demo"] or settings.DATA.demo
         service = Service.from_demo(demo, base_url, ca=options["ca"])
+        if options["resend"] is not None:
+            again = Run(plan, service, batch=options["batch"])
+            asyncio.run(again.send_again(read(options["resend"])))
+            said = again.tally.receipts + again.tally.locks
+            counts = ", ".join(f"{count:,} {status}" for status, count in sorted(said.items()))
+            self.stdout.write(f"{said.total():,} messages sent again: {counts or 'there were none'}")
+            return
         # Gateways on duty, or a number of rounds to be sent.
-        self._post(plan, service, batch=options["batch"], heartbeats=rounds is None and not options["no_heartbeats"])
+        on_duty = rounds is None and not options["no_heartbeats"]
+        kept = Kept(options["keep"]) if options["keep"] else None
+        self._post(plan, service, batch=options["batch"], heartbeats=on_duty, kept=kept)
 
-    def _post(self, plan: Plan, service: Service, *, batch: int, heartbeats: bool) -> None:
+    def _post(self, plan: Plan, service: Service, *, batch: int, heartbeats: bool, kept: Kept | None) -> None:
         tally = Tally()
         show = Show(tally, rounds=plan.rounds)
         show.say(
@@ -203,7 +222,7 @@ class Command(BaseCommand):
         )
 
         async def play() -> None:
-            run = Run(plan, service, tally=tally, show=show, batch=batch, heartbeats=heartbeats)
+            run = Run(plan, service, tally=tally, show=show, batch=batch, heartbeats=heartbeats, kept=kept)
             loop = asyncio.get_running_loop()
             for number in (signal.SIGINT, signal.SIGTERM):
                 loop.add_signal_handler(number, run.stop)
