@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('accounting', '0017_photos_of_readings'),
+        ('accounting', '0018_funds_of_links'),
     ]
 
     operations = [
