@@ -109,6 +109,11 @@ class ActForm:
             body["seen"] = self.seen
         return None if self.errors or any(one.error for one in self.inputs) else body
 
+    @property
+    def lists(self) -> list[str]:
+        """What is typed row by row, one of it: `level`."""
+        return [str(path[-1]).removesuffix("s").replace("_", " ") for path in self._rows]
+
     def _name_of(self, one: Input) -> str:
         """What is typed beside a value as the name that it is sent under."""
         return next(other.typed for other in self.inputs if other.path == (*one.path[:-1], one.key))

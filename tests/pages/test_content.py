@@ -9,6 +9,7 @@ import time_machine
 from django.core.cache import cache
 from django.test import Client
 
+from accounting.office.models import Proposal
 from accounting.shell.templatetags.pages import money
 from tables.queries import payouts
 from tests.pages.conftest import SignedIn, text_of
@@ -446,3 +447,16 @@ def test_the_floor_shows_the_queue_and_its_age_and_whether_anything_settles(hous
         assert "1 waiting, oldest 34 s" in page
         assert "nothing settles, 34 s" in page
         assert 'data-ages data-settling="34"' in client.get("/").content.decode()
+
+
+def test_a_form_of_several_levels_has_room_for_another_and_asks_for_nothing_yet(
+    house: House, signed_in: SignedIn
+) -> None:
+    client = signed_in("administrator")
+    form = "/decisions/new/link.file/"
+    assert "Another level" in text_of(client.get(form)) and "Level 2: code" not in text_of(client.get(form))
+    answer = client.post(form, {"p-link.levels.0.code": "grand", "more": "1"})
+    shown = text_of(answer)
+    assert (answer.status_code, "Level 2: code" in shown) == (200, True)
+    assert 'value="grand"' in answer.content.decode() and not Proposal.objects.exists()
+    assert "missing" not in shown

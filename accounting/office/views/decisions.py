@@ -336,7 +336,9 @@ def propose(request: HttpRequest, act: str) -> HttpResponse:
     if request.method == "POST":
         status = 422
         body = form.read(request.POST, request.FILES)  # type: ignore[arg-type]
-        if body is not None:
+        if "more" in request.POST:
+            status = 200  # a row to spare is there now; nothing is asked yet
+        elif body is not None:
             try:
                 if "look" in request.POST:
                     judged = proposals.judge(body, by=me, at=at)
