@@ -17,7 +17,6 @@ from tests.services.house import ODD, House, message, open_odd_table, royal
 
 HOUSE: set[str | None] = {role for role in ROLES if role != SECURITY}
 PAGES: dict[str, set[str | None]] = {
-    "/": HOUSE,
     "/floor/now": HOUSE,
     "/floor/tables/MS-101/": HOUSE,
     "/floor/held/": HOUSE,
@@ -70,6 +69,13 @@ PAGES: dict[str, set[str | None]] = {
     "/devices/": {SUPERVISOR, MANAGER, AUDITOR, ADMINISTRATOR, SECURITY},
     "/set-up/": {AUDITOR, ADMINISTRATOR},
 }
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_everybody_begins_at_a_page_of_their_own(house: House, signed_in: SignedIn, role: str) -> None:
+    answer = signed_in(role).get("/", follow=True)
+    assert answer.status_code == 200
+    assert (answer.redirect_chain == []) is (role in HOUSE), "the floor itself, for all who use it"
 
 
 @pytest.mark.parametrize("role", [*ROLES, None])
