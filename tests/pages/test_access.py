@@ -118,6 +118,8 @@ def test_a_role_clicks_through_its_sections_and_is_refused_the_others(
             assert response.headers["Content-Type"].startswith("text/html"), section
             assert current(response) == section.name
             assert set(navigation(response)) == set(offered), section
+        elif section.address == "floor":  # where everybody begins: a role without it is sent to its own first page
+            assert (response.status_code, response["Location"]) == (302, reverse(begins.address))
         else:
             assert response.status_code == 403, section
             assert f'href="{reverse(begins.address)}"' in response.content.decode(), "a way back to one's own pages"
