@@ -1,8 +1,10 @@
 """Pages of accounting: the trial balance, statements of accounts, the chart, what is exported, the audit trail."""
 
 import json
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
+from zoneinfo import ZoneInfo
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
@@ -18,6 +20,7 @@ from accounting.rules import parameters
 from accounting.rules.accounts import named
 from accounting.rules.chart import CHART, CREDIT, DEBIT, kind_of, worked_examples
 from accounting.rules.events import KINDS, LOCK, REASONS, ROUND
+from accounting.rules.moments import instant, is_moment, moment_of
 from accounting.rules.parameters import BadParameter
 from accounting.rules.roles import ACCOUNTING, CONTROLLER
 from accounting.services import house_numbers
@@ -40,14 +43,15 @@ def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
     """Every account's balance on one gaming day, without one on the day that it is now; or as it was at a moment."""
     given = parameters.read(request.GET.lists(), ("at",))
     first, today = day_queries.house_days(timezone.now())
-    chosen, moment = day_named(day) if day else today, given.moment("at")
+    chosen, moment = day_named(day) if day else today, _typed(given.text("at"))
     balances = queries.trial_balance(chosen) if moment is None else book_queries.balances_at(moment)
     earlier, later = day_queries.days_around(chosen)
     numbers = queries.house_numbers()
     context = {
         "day": chosen,
         "moment": moment,
-        "at": given.text("at"),
+        "exact": None if moment is None else moment.isoformat(),
+        "at": None if moment is None else timezone.localtime(moment).strftime("%Y-%m-%dT%H:%M:%S"),
         "is_today": chosen == today,
         "first": first,
         "not_begun": moment is None and chosen > today,
@@ -63,6 +67,19 @@ def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
         "credit_balances": -sum(balance.after_cents for balance in balances if balance.after_cents < 0),
     }
     return render(request, "accounting/trial_balance.html", context)
+
+
+def _typed(text: str | None) -> datetime | None:
+    """A moment as it was typed on the property's clock, or with its offset; None where it was not. BadParameter `at`."""
+    if text is None:
+        return None
+    try:
+        found = moment_of(text, ZoneInfo(queries.the_property().time_zone))
+    except ValueError as fault:
+        raise BadParameter("at", str(fault)) from None
+    if not is_moment(found):
+        raise BadParameter("at", "a date and time like 2026-11-27T22:00 is expected")
+    return instant(found)
 
 
 STATEMENT = ("to", "stream", "reason", "other", "kind", "subject", "min", "max")

@@ -44,7 +44,7 @@ class Funds(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether the link takes wagers."""
+        """Whether the link takes wagers by the last change of its state, which may count from later."""
         return self.state == OPEN
 
     @property

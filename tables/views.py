@@ -253,7 +253,7 @@ def unclaimed(request: HttpRequest) -> HttpResponse:
     ):
         chosen = [each for each in found if each.is_unclaimed == of]
         cents, held = sum(each.cents for each in chosen), balances.get(account, 0) - beside
-        rows = [(each, acts.get(each.due(today) or "")) for each in chosen]
+        rows = [(each, each.due(today), acts.get(each.due(today) or "")) for each in chosen]
         part = {
             "name": name,
             "says": says,

@@ -3,7 +3,6 @@
 import base64
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
@@ -16,7 +15,7 @@ from accounting.office.rules.dollars import cents_of, typed
 from accounting.office.rules.shares import percent, ppm_of
 from accounting.rules import acts
 from accounting.rules.acts import ActRefused, Field, expected
-from accounting.rules.moments import is_moment
+from accounting.rules.moments import moment_of
 
 MOST_ROWS = 60
 """So many objects of one list are typed row by row at most."""
@@ -227,19 +226,3 @@ def laid_out(value: Any) -> str:
             text = "[\n  " + ",\n  ".join(json.dumps(item, ensure_ascii=False) for item in inner) + "\n ]"
         lines.append(f" {json.dumps(key, ensure_ascii=False)}: {text}")
     return "{\n" + ",\n".join(lines) + "\n}"
-
-
-def moment_of(text: str, zone: ZoneInfo) -> str:
-    """A moment as it was typed, with an offset or on the property's clock, as RFC 3339. Raises ValueError."""
-    if is_moment(text):
-        return text
-    try:
-        at = datetime.fromisoformat(text)
-    except ValueError:
-        raise ValueError("a date and time like 2026-11-27 22:00 is expected") from None
-    if at.tzinfo is None:
-        local = at.replace(tzinfo=zone)
-        if local.utcoffset() != at.replace(tzinfo=zone, fold=1).utcoffset():
-            raise ValueError("the clock is changed then: write the offset too, like 2026-11-01T01:30:00-04:00")
-        at = local
-    return at.isoformat()

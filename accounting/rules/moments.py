@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 # A date, a time and an offset, nothing left out.  Whether the day exists is asked of the calendar.
 RFC_3339: Final = re.compile(
@@ -64,3 +67,19 @@ def instant_nanoseconds(at: datetime) -> int:
 def at_nanoseconds(since: int) -> datetime:
     """The instant so many nanoseconds after 1970 UTC, to the microsecond below."""
     return EPOCH + timedelta(microseconds=since // 1_000)
+
+
+def moment_of(text: str, zone: ZoneInfo) -> str:
+    """A moment as it was typed, with an offset or on the property's clock, as RFC 3339. Raises ValueError."""
+    if is_moment(text):
+        return text
+    try:
+        at = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("a date and time like 2026-11-27 22:00 is expected") from None
+    if at.tzinfo is None:
+        local = at.replace(tzinfo=zone)
+        if local.utcoffset() != at.replace(tzinfo=zone, fold=1).utcoffset():
+            raise ValueError("the clock is changed then: write the offset too, like 2026-11-01T01:30:00-04:00")
+        at = local
+    return at.isoformat()

@@ -6,7 +6,7 @@ from accounting import addresses  # noqa: F401  # registers `anything`
 from devices.views import dashboard, days, floor, foresight, gateways, held, hits, meters, packs, rounds
 
 urlpatterns = [
-    path("", floor.floor, name="floor"),
+    path("", floor.start, name="floor"),
     path("floor/now", floor.floor_now, name="floor-now"),
     path("floor/held/", held.held, name="held-rounds"),
     path("floor/tables/<anything:code>/", floor.table, name="table-page"),

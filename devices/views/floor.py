@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -15,7 +16,7 @@ from accounting.day_queries import gaming_day
 from accounting.event_queries import decided_on
 from accounting.rules import parameters
 from accounting.rules.moments import instant, is_moment
-from accounting.shell.navigation import may_use
+from accounting.shell.navigation import home, may_use
 from accounting.shell.pages import page, roles_of
 from accounting.shell.templatetags.pages import money, words
 from devices import queries
@@ -51,6 +52,16 @@ NEWEST = (datetime.max.replace(tzinfo=UTC) - timedelta(days=2), 0)
 def floor(request: HttpRequest) -> HttpResponse:
     """The whole floor at a glance."""
     return render(request, "floor/floor.html", _now(sees_devices=may_use("devices", roles_of(request))))
+
+
+@page(None)
+def start(request: HttpRequest) -> HttpResponseBase:
+    """Where everybody begins: the floor, or for whoever does not use it the page where their roles begin."""
+    roles = roles_of(request)
+    section = home(roles)
+    if may_use("floor", roles) or section is None:
+        return floor(request)
+    return redirect(section.address)
 
 
 @page("floor")

@@ -14,8 +14,9 @@ from accounting.queries import unpaid_on
 from accounting.rules.acts import ActRefused
 from accounting.rules.events import FUNDS
 from accounting.services import ledger
-from jackpot.fund_queries import funds, terms_now
+from jackpot.fund_queries import Funds, funds, terms_now
 from jackpot.rules.decision import Act, Decision
+from jackpot.rules.state import OPEN
 from jackpot.services import acts
 from jackpot.services.under_lock import done_at
 
@@ -51,7 +52,12 @@ def watch(*, at: datetime) -> list[str]:
     """
     if not terms_now(at).required:
         return []
-    return [each.link for each in funds(at) if each.is_open and each.falls_short and _close(each.link, at)]
+    return [each.link for each in funds(at) if _must_close(each, at) and _close(each.link, at)]
+
+
+def _must_close(each: Funds, at: datetime) -> bool:
+    """Whether a link falls short and takes wagers, now or from when it was decided that it opens again."""
+    return each.falls_short and (each.is_open or acts.state_of(each.link, at) == OPEN)
 
 
 def _close(link: str, at: datetime) -> bool:
@@ -60,7 +66,7 @@ def _close(link: str, at: datetime) -> bool:
         with transaction.atomic():
             stream = ledger.lock_stream(acts.stream_of(link))
             each = next(one for one in funds(at) if one.link == link)
-            if not (each.is_open and each.falls_short) or each.balance_cents is None or each.as_of is None:
+            if not _must_close(each, at) or each.balance_cents is None or each.as_of is None:
                 return False
             act = Act(FUNDS, link, at.isoformat(), {"balance_cents": each.balance_cents, "as_of": each.as_of})
             _, sequence = record(act, at=at, by=SERVICE, reason="what is owed exceeds the balance recorded last")

@@ -13,6 +13,7 @@ from django.utils import timezone
 from accounting.day_queries import gaming_day
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
 from accounting.queries import the_property
+from accounting.rules.acts import Shape
 from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER, MANAGER
 from accounting.rules.unclaimed import terms_in
 from accounting.shell.templatetags.pages import money, words
@@ -139,6 +140,22 @@ def _worth(act: str) -> Callable[[str], int]:
     return worth
 
 
+def _of_nobody(shape: Shape, title: str, state: str) -> Act:
+    """What the books do with what nobody came for, once its term is over; the controller agrees to what leaves the house."""
+    to_the_state = state == UNCLAIMED
+    return Act(
+        shape=shape,
+        title=title,
+        proposes=frozenset({ACCOUNTING}) if to_the_state else BOOKKEEPERS,
+        approves=(Tier(0, CONTROLLER, 1),) if to_the_state else (),
+        worth=_worth(shape.name),
+        version=_version(shape.name),
+        foresee=foresee,
+        perform=performing(past.perform),
+        possible=_due(shape.name, state),
+    )
+
+
 HIT_ACTS: tuple[Act, ...] = (
     Act(
         shape=hits.VERIFY,
@@ -193,46 +210,8 @@ HIT_ACTS: tuple[Act, ...] = (
         perform=_pay,
         possible=_envy_in(OWED, UNCLAIMED),
     ),
-    Act(
-        shape=unclaimed.HIT_UNCLAIMED,
-        title="Book a hit as unclaimed",
-        proposes=BOOKKEEPERS,
-        worth=_worth("hit.unclaimed"),
-        version=_version("hit.unclaimed"),
-        foresee=foresee,
-        perform=performing(past.perform),
-        possible=_due("hit.unclaimed", APPROVED),
-    ),
-    Act(
-        shape=unclaimed.HIT_REMIT,
-        title="Remit a hit to the state",
-        proposes=frozenset({ACCOUNTING}),
-        approves=(Tier(0, CONTROLLER, 1),),
-        worth=_worth("hit.remit"),
-        version=_version("hit.remit"),
-        foresee=foresee,
-        perform=performing(past.perform),
-        possible=_due("hit.remit", UNCLAIMED),
-    ),
-    Act(
-        shape=unclaimed.PAYOUT_UNCLAIMED,
-        title="Book envy as unclaimed",
-        proposes=BOOKKEEPERS,
-        worth=_worth("payout.unclaimed"),
-        version=_version("payout.unclaimed"),
-        foresee=foresee,
-        perform=performing(past.perform),
-        possible=_due("payout.unclaimed", OWED),
-    ),
-    Act(
-        shape=unclaimed.PAYOUT_REMIT,
-        title="Remit envy to the state",
-        proposes=frozenset({ACCOUNTING}),
-        approves=(Tier(0, CONTROLLER, 1),),
-        worth=_worth("payout.remit"),
-        version=_version("payout.remit"),
-        foresee=foresee,
-        perform=performing(past.perform),
-        possible=_due("payout.remit", UNCLAIMED),
-    ),
+    _of_nobody(unclaimed.HIT_UNCLAIMED, "Book a hit as unclaimed", APPROVED),
+    _of_nobody(unclaimed.HIT_REMIT, "Remit a hit to the state", UNCLAIMED),
+    _of_nobody(unclaimed.PAYOUT_UNCLAIMED, "Book envy as unclaimed", OWED),
+    _of_nobody(unclaimed.PAYOUT_REMIT, "Remit envy to the state", UNCLAIMED),
 )

@@ -17,7 +17,6 @@ from tests.services.house import ODD, House, message, open_odd_table, royal
 
 HOUSE: set[str | None] = {role for role in ROLES if role != SECURITY}
 PAGES: dict[str, set[str | None]] = {
-    "/": HOUSE,
     "/floor/now": HOUSE,
     "/floor/tables/MS-101/": HOUSE,
     "/floor/held/": HOUSE,
@@ -72,6 +71,13 @@ PAGES: dict[str, set[str | None]] = {
 }
 
 
+@pytest.mark.parametrize("role", ROLES)
+def test_everybody_begins_at_a_page_of_their_own(house: House, signed_in: SignedIn, role: str) -> None:
+    answer = signed_in(role).get("/", follow=True)
+    assert answer.status_code == 200
+    assert (answer.redirect_chain == []) is (role in HOUSE), "the floor itself, for all who use it"
+
+
 @pytest.mark.parametrize("role", [*ROLES, None])
 def test_a_role_sees_its_pages_and_no_others(house: House, signed_in: SignedIn, role: str | None) -> None:
     house.play(royal("r-1"))
@@ -112,6 +118,8 @@ def test_a_role_clicks_through_its_sections_and_is_refused_the_others(
             assert response.headers["Content-Type"].startswith("text/html"), section
             assert current(response) == section.name
             assert set(navigation(response)) == set(offered), section
+        elif section.address == "floor":  # where everybody begins: a role without it is sent to its own first page
+            assert (response.status_code, response["Location"]) == (302, reverse(begins.address))
         else:
             assert response.status_code == 403, section
             assert f'href="{reverse(begins.address)}"' in response.content.decode(), "a way back to one's own pages"

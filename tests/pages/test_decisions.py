@@ -15,11 +15,11 @@ from django.test import Client, RequestFactory
 
 from accounting.models import AuditRecord, Property
 from accounting.office import registry
-from accounting.office.forms import moment_of
 from accounting.office.models import Job, Proposal
 from accounting.office.rules.dollars import cents_of, typed
 from accounting.office.services import jobs, proposals
 from accounting.office.work import JobKind
+from accounting.rules.moments import moment_of
 from accounting.rules.roles import ROLES
 from tests.pages.conftest import SignedIn, person, text_of
 from tests.services.desk import ACTS, ANOTHER, ANYBODY, RENAME, asking, the_name

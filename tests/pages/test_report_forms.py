@@ -153,7 +153,16 @@ def test_a_role_sees_its_reports_and_no_others(reported: Lived) -> None:
             assert client.get(f"/api/v1/reports/{code}").status_code == expected, (role, code)
     assert listed[AUDITOR] == listed[CONTROLLER] == set(CODES)
     assert listed[ACCOUNTING] == set(CODES) - {"access"}
-    assert listed[MANAGER] == {"progressive", "jackpots", "slips", "statistics", "games", "acts", "exceptions"}
+    assert listed[MANAGER] == {
+        "progressive",
+        "jackpots",
+        "slips",
+        "statistics",
+        "games",
+        "weekly",
+        "acts",
+        "exceptions",
+    }
     assert listed[SECURITY] == listed[ADMINISTRATOR] == set()
 
 

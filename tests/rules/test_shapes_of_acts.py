@@ -48,6 +48,12 @@ EVERY = {
     "link.resume link": {"counts_from": "moment"},
     "link.terms link": {"levels": "required nested", "counts_from": "moment"},
     "link.close link": {"disposition": "required nested"},
+    "link.funds link": {
+        "balance_cents": "required whole from 0 to 1000000000000 money",
+        "as_of": "required moment",
+        "unpaid_cents": "required whole from 0 to 1000000000000000000 money",
+        "required": "required flag",
+    },
     "lock.void round": {},
     "round.release round": {},
     "round.correct round": {"message": "required nested", "override": "nested"},
@@ -102,7 +108,8 @@ def test_amounts_are_typed_as_dollars_and_nothing_else_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "subject"), [*(each[:2] for each in GOOD), ("table.open", "MS-1"), ("table.close", "MS-1")]
+    ("name", "subject"),
+    [*(each[:2] for each in GOOD), ("table.open", "MS-1"), ("table.close", "MS-1"), ("link.funds", "aa")],
 )
 def test_the_rules_read_the_payload_themselves(name: str, subject: str) -> None:
     """What was recorded is read as what is asked: a key that no act has is refused, though no edge looked at it."""

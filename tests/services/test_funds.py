@@ -141,6 +141,17 @@ def test_what_is_owed_grows_beyond_the_balance_and_the_sweep_closes_the_link(
     verify()
 
 
+def test_a_link_that_is_to_be_suspended_later_is_closed_now(house: House, required: Callable[[bool], None]) -> None:
+    balance(of().owed_cents, at=RECEIVED)
+    later = LATER + timedelta(hours=5)
+    house.act("link.suspend", LINK, counts_from=later.isoformat())
+    house.play(royal("R-1"))
+    assert acts.shown_state(LINK) == "suspended" and acts.state_of(LINK, LATER) == "open"
+    assert recording.watch(at=LATER) == [LINK]
+    assert acts.state_of(LINK, LATER) == "suspended"
+    assert recording.watch(at=LATER) == []
+
+
 def test_looking_costs_the_same_however_many_links_and_rounds(house: House, required: Callable[[bool], None]) -> None:
     def statements() -> int:
         with CaptureQueriesContext(connection) as captured:

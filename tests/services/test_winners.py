@@ -326,7 +326,7 @@ def test_tax_forms_are_printed_alike_as_long_as_they_are_the_same_and_each_print
     assert looks[0].detail["sha256"] == sha256(again[1]).hexdigest()
 
 
-PAYER = {
+PAYER: dict[str, Any] = {
     "name": "Harbor Gaming LLC", "address": "1 Long Wharf, Boston MA 02110", "telephone": "617 555 0100",
     "number": "04-1234567", "counts_from": "2026-01-01",
 }  # fmt: skip
