@@ -227,7 +227,7 @@ def _on_one_machine(folder: Path, handbook: Handbook) -> list[Row]:
 
 def _proved(proof: alone.Proof, folder: Path) -> Row:
     say(f"{proof.name} …")
-    log = folder / f"{re.sub('[^a-z]+', '-', proof.name)}.log"
+    log = folder / f"{re.sub('[^a-z0-9]+', '-', proof.name.lower())}.log"
     environment = {**os.environ, "JACKPOT_NO_VENV": "1"}
     with log.open("wb") as out:
         code = subprocess.call([sys.executable, *proof.words], cwd=ROOT, env=environment, stdout=out, stderr=out)
