@@ -8,8 +8,9 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,6 +29,7 @@ from tests.services.servers import Authority
 pytestmark = [pytest.mark.alone, pytest.mark.timeout(150)]
 
 NAME = "localhost"  # a name that is not public, and that every machine knows
+PASSED_OVER_SECONDS = 4.0
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +92,21 @@ def test_the_simulator_plays_through_a_proxy_whose_authority_it_is_told(
             assert client.get(f"{url}/api/v1/health").json()["queued"] == 0
             if front is caddy:
                 assert client.get(f"{url}/metrics").status_code == 404, "figures are not for everybody"
+
+
+@pytest.mark.skipif(CADDY is None, reason="caddy is not installed")
+def test_a_web_process_that_takes_connections_and_says_nothing_is_passed_over(house: Api, tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as silent, ExitStack() as stack:
+        both = f"127.0.0.1:{silent.getsockname()[1]} {urlsplit(house.url).netloc}"
+        port = stack.enter_context(proxied(both, NAME, authority.issue(NAME, tmp_path), tmp_path))
+        eventually(lambda: _listens(port), "nobody listens")
+        client = stack.enter_context(
+            httpx.Client(verify=_trusting(authority), trust_env=False, timeout=PASSED_OVER_SECONDS)
+        )
+        time.sleep(PASSED_OVER_SECONDS)
+        answers = [client.get(f"https://{NAME}:{port}/api/v1/health").status_code for _ in range(12)]
+    assert set(answers) <= {200, 503}, answers  # well or not, it is the house that speaks
 
 
 @pytest.mark.parametrize(("text", "why"), [(None, "there is no file"), ("nothing", "holds no certificates in PEM")])

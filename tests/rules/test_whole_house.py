@@ -33,6 +33,8 @@ def test_who_is_not_root_is_told_so(monkeypatch: pytest.MonkeyPatch, capsys: Cap
     [
         (Row("PostgreSQL 18", "web killed", 5.9, 0, 6.0), True),
         (Row("PostgreSQL 18", "web killed", 6.1, 0, 6.0), False),
+        (Row("PostgreSQL 18", "host cut off", 4.0, 0, 6.0, told=9.9), True),
+        (Row("PostgreSQL 18", "host cut off", 4.0, 0, 6.0, told=10.1), False),
         (Row("PostgreSQL 18", "server restarted", 9.0, 4.0, 6.0), True),
         (Row("PostgreSQL 18", "server restarted", 10.1, 4.0, 6.0), False),
         (Row("PostgreSQL 18", "promoted", 1.0, 0, 6.0, gone=40), True),
