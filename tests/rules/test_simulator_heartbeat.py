@@ -11,7 +11,7 @@ import pytest
 
 from devices.management.commands import simulate
 from devices.simulator.heartbeat import HEARTBEAT, Heartbeats
-from devices.simulator.run import SetUpRefused
+from devices.simulator.run import Service, SetUpRefused
 
 KEYS = {"MS-101": "one", "MS-102": "two"}
 Answer = Callable[[httpx.Request], httpx.Response]
@@ -94,7 +94,7 @@ def test_gateways_on_duty_give_signs_of_life_and_a_number_of_rounds_gives_none(
             raise SetUpRefused("far enough")
 
     monkeypatch.setattr(simulate, "Run", Run)
-    monkeypatch.setattr(simulate.Service, "from_demo", lambda *_, **more: simulate.Service("http://house", KEYS))
+    monkeypatch.setattr(Service, "from_demo", lambda *_, **more: Service("http://house", KEYS))
     parser = simulate.Command().create_parser("manage.py", "simulate")
     with pytest.raises(SetUpRefused):
         simulate.Command()._play(vars(parser.parse_args(["--tables", "MS-101,MS-102", *options])))
