@@ -9,7 +9,6 @@ from django.http import HttpResponseBase
 from django.urls import path
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,6 +19,7 @@ from accounting.queries import the_property
 from accounting.rules import parameters
 from accounting.rules.spreadsheet import row as spreadsheet_row
 from accounting.shell.downloads import download
+from accounting.shell.negotiation import Negotiation
 from tables.queries import payouts
 
 
@@ -81,7 +81,7 @@ class Payouts(APIView):
     """The payout history."""
 
     renderer_classes = [JSONRenderer, Csv]
-    content_negotiation_class = DefaultContentNegotiation
+    content_negotiation_class = Negotiation
 
     @extend_schema(
         parameters=[OpenApiParameter(name, str) for name in payouts.FILTERS] + [OpenApiParameter("limit", int)],

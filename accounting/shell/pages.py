@@ -41,6 +41,14 @@ def may_open(address: str, roles: Collection[str]) -> bool:
     return section is None or may_use(section, roles)
 
 
+def _no_nul(request: HttpRequest) -> None:
+    """Refuse a form with a NUL in it, which no text of the database can have: BadParameter names the field."""
+    if request.method == "POST":
+        for name, values in request.POST.lists():
+            if any("\0" in text for text in (name, *values)):
+                raise BadParameter(name.replace("\0", "\\0"), "no NUL among its characters, please")
+
+
 def page(section: str | None) -> Callable[[View[P]], View[P]]:
     """A page of a section, for people whose role uses it, on the property's clock; of None, for everybody signed in.
 
@@ -63,6 +71,7 @@ def page(section: str | None) -> Callable[[View[P]], View[P]]:
                 return render(request, "no_floor.html", status=503)
             with timezone.override(zone):
                 try:
+                    _no_nul(request)
                     return view(request, *args, **kwargs)
                 except BadParameter as refusal:
                     raise BadRequest(str(refusal)) from refusal

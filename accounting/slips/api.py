@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from io import StringIO
 from typing import Any
 
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpResponseBase
 from django.urls import path
 from django.utils import timezone
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer, JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -25,7 +24,9 @@ from accounting.office.refusals import NotYours
 from accounting.office.rules.person import Person
 from accounting.rules import parameters
 from accounting.rules.acts import LONGEST_TEXT, escaped
+from accounting.shell.downloads import download
 from accounting.shell.navigation import may_use
+from accounting.shell.negotiation import Negotiation
 from accounting.slips import queries
 from accounting.slips.rules.register import PRINTS, STATES, slip_name
 from accounting.slips.rules.winners import LOOKS, TAKES_DOWN
@@ -116,7 +117,7 @@ class Slips(APIView):
     """The register of slips."""
 
     renderer_classes = [JSONRenderer, Csv]
-    content_negotiation_class = DefaultContentNegotiation
+    content_negotiation_class = Negotiation
 
     @extend_schema(
         parameters=[OpenApiParameter(name, str) for name in queries.FILTERS] + [OpenApiParameter("limit", int)],
@@ -130,10 +131,10 @@ class Slips(APIView):
         limit = given.whole("limit", least=1, most=queries.MOST) or 100
         filters = {name: text for name, text in given.given.items() if name in queries.FILTERS}
         if getattr(request.accepted_renderer, "format", "") == "csv":
-            return HttpResponse(
-                csv_rows(queries.every(filters)), content_type="text/csv; charset=utf-8",
-                headers={"Content-Disposition": 'attachment; filename="slips.csv"'},
-            )  # fmt: skip
+            queries.page(filters, limit=1)  # a bad filter is refused before the download begins
+            return download(
+                request._request, csv_rows(queries.every(filters)), name="slips.csv", content_type="text/csv"
+            )
         found = queries.page(filters, limit=limit)
         return Response({"items": found.items, "next": found.next})
 

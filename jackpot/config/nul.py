@@ -3,10 +3,13 @@
 import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
+from urllib.parse import parse_qsl
 
 from django.core.exceptions import BadRequest
 from django.http import Http404, HttpRequest, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
+
+from accounting.rules.parameters import BadParameter
 
 
 @sync_and_async_middleware
@@ -16,8 +19,11 @@ def no_nul(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest]
     def look_at(request: HttpRequest) -> None:
         if "\0" in request.path_info:
             raise Http404("nothing has a NUL in its name")
-        if "%00" in request.META.get("QUERY_STRING", "") or "\0" in request.META.get("QUERY_STRING", ""):
-            raise BadRequest("a parameter has a NUL in it")
+        asked = request.META.get("QUERY_STRING", "")
+        if "%00" in asked or "\0" in asked:
+            at_fault = next((name for name, value in parse_qsl(asked, True) if "\0" in name + value), "")
+            refusal = BadParameter(at_fault.replace("\0", "\\0"), "no NUL among its characters, please")
+            raise BadRequest(str(refusal)) from refusal
 
     if inspect.iscoroutinefunction(get_response):
 

@@ -109,6 +109,8 @@ def _is_api(request: HttpRequest) -> bool:
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400 outside the API views, such as an impossible Host header or a parameter of a page that cannot be followed."""
     if _is_api(request):
+        if isinstance(refused := exception.__cause__, BadParameter):
+            return problem(400, "invalid_value", refused.detail, pointer=refused.pointer)
         return problem(400, "bad_request", "The request cannot be read.")
     if not getattr(request, "user", None):
         return defaults.bad_request(request, exception)  # refused before anybody was asked for: no page can be drawn

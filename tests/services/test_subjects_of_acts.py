@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,9 +13,9 @@ from accounting.office.rules.person import Person
 from accounting.office.services import proposals
 from accounting.rules.acts import ActRefused
 from accounting.rules.roles import ROLES
-from jackpot.rules.decision import Act
+from jackpot.rules.decision import Act, read_act
 from jackpot.rules.meter import opening
-from tables.rules.deciding import SHAPES
+from tables.rules.deciding import SHAPES, decide
 from tables.rules.floor import read_floor
 from tables.rules.house import house_of
 from tables.services import past
@@ -102,8 +101,11 @@ def lines() -> Lines:
 
 def said_by_settle(lines: Lines, name: str, subject: str, at: datetime) -> str:
     line = {"act": name, "subject": subject, "at": at.isoformat(), "payload": payload_of(name, subject)}
-    answer = deepcopy(lines).line(line)
-    return answer["code"] if answer["outcome"] == "refused" else "done"
+    try:
+        decide(read_act(line, SHAPES), lines.house)  # nothing is done: the house stays as it is
+    except ActRefused as refused:
+        return refused.code
+    return "done"
 
 
 def said_by_house(name: str, subject: str, at: datetime) -> str:
@@ -129,13 +131,13 @@ def said_by_house(name: str, subject: str, at: datetime) -> str:
     return "done"
 
 
-@pytest.mark.parametrize("name", sorted(SHAPES))
-def test_every_subject_is_refused_by_the_house_as_by_settle(name: str, house: House, lines: Lines) -> None:
+def test_every_subject_is_refused_by_the_house_as_by_settle(house: House, lines: Lines) -> None:
     house.play(*PLAYED)
     at = RECEIVED + timedelta(hours=1)
     different = []
-    for subject in SUBJECTS:
-        said = said_by_settle(lines, name, subject, at), said_by_house(name, subject, at)
-        if len(set(said)) > 1 and said not in MORE_IN_THE_HOUSE:
-            different.append((subject, *said))
+    for name in sorted(SHAPES):
+        for subject in SUBJECTS:
+            said = said_by_settle(lines, name, subject, at), said_by_house(name, subject, at)
+            if len(set(said)) > 1 and said not in MORE_IN_THE_HOUSE:
+                different.append((name, subject, *said))
     assert not different
