@@ -5,7 +5,6 @@ amount is data, the tiers of `slip.issue`: the steps of a hit are signatures alr
 """
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from typing import Any
 
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
@@ -93,20 +92,15 @@ def _judged(asked: Asked) -> tuple[Payable, Issuing]:
             "checks_missing", "/payload/override", f"not checked: {left}; a manager overrides it, saying why"
         )
     how = _issuing(asked, payload["form"], payload.get("override", ""))
-    _who_won_is_known(payable, how.transaction, asked.at)
-    return payable, how
-
-
-def _who_won_is_known(payable: Payable, transaction: Mapping[str, Any], at: datetime) -> None:
-    """Refuse a slip, and a payment, from which tax is withheld before the winner is taken down (R111): `particulars_missing`."""
-    known = particulars_of(payable.subject)
-    due = forms.of_payable(payable.subject, payable.cents, transaction, known, forms.local_date(at))
+    known = particulars_of(asked.subject)
+    due = forms.of_payable(payable.subject, payable.cents, how.transaction, known, forms.local_date(asked.at))
     if not known and any(form.withholding == REGULAR for form in due):
         raise ActRefused(
             "particulars_missing",
             detail=f"Particulars: tax is withheld from {money(payable.cents)}, so who won it, by two identifications, is taken"
             " down first",
         )
+    return payable, how
 
 
 def _issuing(asked: Asked, form: str, override: str = "") -> Issuing:
@@ -134,20 +128,22 @@ def _perform(asked: Asked) -> Performed:
 
 
 def may_be_paid(asked: Asked) -> None:
-    """Refuse to hand a payout over that must be signed for and is not: `slip_needed`; or whose winner must be known and is not.
+    """Refuse to hand a payout over that must be signed for and is not: `slip_needed`. Nothing is written.
 
-    Nothing is written. `particulars_missing` as a slip is refused, by the same rule.
+    Who won it may be taken down later (CONTRACT §7 asks for nothing more than approval): until then its form is open, in the
+    register of slips and in the tax pack.
     """
+    if kept.standing(asked.subject) is not None:
+        return
     try:
         payable = slips.payable(asked.subject)
     except ActRefused:
         return  # of no worth, or in no state to be paid: the rule has its own word for that
-    if kept.standing(asked.subject) is None and (still := unsigned(payable)):
+    if still := unsigned(payable):
         who = ", ".join(f"{need.count} {role(need.role)}" for need in still)
         raise ActRefused(
             "slip_needed", detail=f"{money(payable.cents)} is paid on a slip that is signed first; missing: {who}"
         )
-    _who_won_is_known(payable, slips.transaction(asked.subject), asked.at)
 
 
 def kept_back(asked: Asked) -> list[Change]:

@@ -90,10 +90,6 @@ def test_a_hit_is_paid_by_three_people(house: House, people: dict[str, Desk]) ->
         "only the cage pays from the cage"
     )
     assert cage.refused("hit.pay", FIRST, method="table") == (403, "not_your_role"), "only the pit pays from the table"
-    assert cage.refused("hit.pay", FIRST, method="cage") == (422, "particulars_missing"), (
-        "tax is withheld from 10,000.34"
-    )
-    taken_down(FIRST)
     done = cage.done("hit.pay", FIRST, method="cage")
     assert done["event"]["stream"] == "ms-mg01"
     steps = manager.get(f"hits/{FIRST}")["steps"]

@@ -12,7 +12,6 @@ from datetime import UTC, date, datetime, timedelta
 from html import unescape
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -60,8 +59,7 @@ def live(house: House) -> None:
     hit = hit_of(NEIGHBOUR, "n-1")
     ask(supervisor, "hit.verify", hit, payload={"checks": ALL})
     ask(manager, "hit.approve", hit)
-    with patch("tables.acts.slips._who_won_is_known"):  # as earlier versions paid: nobody knows who won yet
-        ask(cage, "hit.pay", hit, payload={"method": "cage"})
+    ask(cage, "hit.pay", hit, payload={"method": "cage"})
     now = datetime.now(UTC)
     house.act("level.transfer", "twin/minor", at=now, to="ms-mg01/major", parts=["display"])
     house.act("hit.reject", hit_of(TWIN, "K-2"), at=now)

@@ -76,14 +76,13 @@ def test_a_service_that_cannot_answer_just_now_ends_nothing(status: int) -> None
 @pytest.mark.parametrize(
     ("options", "gives"),
     [
-        ((), True),
-        (("--show",), True),
-        (("--no-heartbeats",), False),
-        (("--rounds", "20"), False),
-        (("--speed", "max"), False),
+        ((), False),
+        (("--show",), False),
+        (("--heartbeats",), True),
+        (("--heartbeats", "--rounds", "20"), True),
     ],
 )
-def test_gateways_on_duty_give_signs_of_life_and_a_number_of_rounds_gives_none(
+def test_gateways_give_signs_of_life_where_that_is_asked_for(
     options: tuple[str, ...], gives: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given: list[bool] = []

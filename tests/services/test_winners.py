@@ -6,7 +6,6 @@ import os
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from typing import Any
-from unittest.mock import patch
 
 import pypdfium2
 import pytest
@@ -260,20 +259,6 @@ def test_a_slip_waits_for_who_won_where_tax_is_withheld(won: House) -> None:
     assert refused.value.code == "particulars_missing"
 
 
-def test_what_tax_is_withheld_from_is_not_paid_before_who_won_is_taken_down(won: House) -> None:
-    """One rule for the slip and for the payment, whichever comes first: R111 blocks both."""
-    before = rows("SELECT count(*) FROM accounting_event")
-    with pytest.raises(ActRefused) as refused:
-        ask("hit.pay", HIT, CAGE, method="cage")
-    assert refused.value.code == "particulars_missing"
-    assert str(refused.value).startswith("Particulars: tax is withheld from $10,")
-    assert rows("SELECT count(*) FROM accounting_event") == before and not Slip.objects.exists()
-    take_down(HIT, payee(award()))
-    ask("hit.pay", HIT, CAGE, method="cage")
-    ask("payout.pay", ENVY, CAGE, method="cage")  # 1,000.00: below the floor of the year, nothing is asked
-    assert Slip.objects.count() == 2
-
-
 def test_a_share_of_less_than_the_floor_has_no_form(won: House) -> None:
     ask("payout.pay", ENVY, CAGE, method="cage")
     assert shown(1)["forms"] == [] and not TaxForm.objects.exists()
@@ -404,8 +389,7 @@ def test_without_a_number_what_is_reported_is_withheld_from_until_it_is_given(wo
 
 
 def test_forms_are_worked_out_anew_when_who_won_is_known_and_stay_as_withheld_once_paid(won: House) -> None:
-    with patch("tables.acts.slips._who_won_is_known"):  # as payments of earlier versions were
-        ask("hit.pay", HIT, CAGE, method="cage")
+    ask("hit.pay", HIT, CAGE, method="cage")
     before = shown(1)
     assert before["forms_open"] is True and before["forms"][0]["known"] is False
     assert [str(slip) for slip in queries.subjects_open()] == ["000001"]

@@ -136,9 +136,9 @@ class Command(BaseCommand):
             help="share of the tables that lock before they deal (default: 0.25, and 0 with --out)",
         )
         parser.add_argument(
-            "--no-heartbeats",
+            "--heartbeats",
             action="store_true",
-            help="give no signs of life: tables stay as they are when it ends (a run of --rounds never gives any)",
+            help="give signs of life, as real gateways do: when it ends progressives close after the service's term",
         )
         parser.add_argument("--calm", action="store_true", help="no late, repeated or dropped postings")
         parser.add_argument(
@@ -208,10 +208,8 @@ class Command(BaseCommand):
             counts = ", ".join(f"{count:,} {status}" for status, count in sorted(said.items()))
             self.stdout.write(f"{said.total():,} messages sent again: {counts or 'there were none'}")
             return
-        # Gateways on duty, or a number of rounds to be sent.
-        on_duty = rounds is None and not options["no_heartbeats"]
         kept = Kept(options["keep"]) if options["keep"] else None
-        self._post(plan, service, batch=options["batch"], heartbeats=on_duty, kept=kept)
+        self._post(plan, service, batch=options["batch"], heartbeats=options["heartbeats"], kept=kept)
 
     def _post(self, plan: Plan, service: Service, *, batch: int, heartbeats: bool, kept: Kept | None) -> None:
         tally = Tally()
