@@ -44,7 +44,11 @@ def agree(client: Client, proposal: dict[str, Any]) -> dict[str, Any]:
         (SUPERVISOR, "/floor/tables/MS-101/", {("table.close", "MS-101")}),
         (MANAGER, "/floor/tables/MS-101/", {("table.close", "MS-101"), ("table.terms", "MS-101")}),
         (AUDITOR, "/floor/tables/MS-101/", set()),
-        (ACCOUNTING, "/jackpots/twin/", {("level.adjust", "twin/grand"), ("level.adjust", "twin/minor")}),
+        (
+            ACCOUNTING,
+            "/jackpots/twin/",
+            {("level.adjust", "twin/grand"), ("level.adjust", "twin/minor"), ("link.funds", "twin")},
+        ),
         (MANAGER, "/jackpots/twin/", {("link.suspend", "twin")}),
         (AUDITOR, "/jackpots/twin/", set()),
     ],

@@ -78,6 +78,11 @@ def walk(client: Client, *begins: str, most: int) -> Walk:
         if came[kind] > most:
             continue
         response = client.get(address)
+        if response.status_code == 302 and not response.headers["Location"].startswith(reverse("sign-in")):
+            todo.append(
+                urljoin(address, response.headers["Location"])
+            )  # the house's own address leads to one's first page
+            continue
         content = response.headers["Content-Type"]
         if "attachment" in response.headers.get("Content-Disposition", ""):
             continue  # evidence that was handed in
