@@ -65,7 +65,7 @@ def test_one_proposes_and_another_approves(office: str, browsers: Any) -> None:
     ada, ben = browsers("ada"), browsers("ben")
     ada.locator("summary", has_text="Propose").click()
     ada.get_by_role("link", name="Rename the house").click()
-    ada.get_by_role("textbox", name="Property").fill("BOS")
+    ada.get_by_role("combobox", name="Property").fill("BOS")
     ada.get_by_label("New name").fill("Boston Light")
     ada.get_by_label("Why").fill("a new owner")
     ada.get_by_role("button", name="Show what would change").click()
