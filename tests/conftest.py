@@ -85,11 +85,12 @@ def django_db_setup(django_db_setup: None) -> None:
     def once_nobody_reads(self: Any, statements: list[str]) -> None:
         for _ in range(5):  # a page that was left is still being read, table by table: the two may wait for each other
             with suppress(OperationalError):
-                return emptied(self, statements)
+                emptied(self, statements)
+                return
         emptied(self, statements)
 
     DatabaseOperations.sql_flush = past_the_guards  # type: ignore[method-assign]
-    DatabaseOperations.execute_sql_flush = once_nobody_reads  # type: ignore[method-assign]
+    DatabaseOperations.execute_sql_flush = once_nobody_reads  # type: ignore[method-assign, assignment]
 
 
 @pytest.fixture(scope="session", autouse=True)
