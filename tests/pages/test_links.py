@@ -28,8 +28,6 @@ ASKED_FOR = {
     "reading-photo",
 }
 """What no link leads to: a form does; and files."""
-OF_LARGE_WINS = {"winner"}
-"""No win of this house is reported for taxes: `test_slips` comes to them."""
 
 
 @pytest.mark.timeout(600)
@@ -46,7 +44,7 @@ def test_every_link_of_every_role_leads_to_a_page_and_every_page_is_come_to(hous
         came |= walked.names()
     assert wrong == {}
     came |= walk(Client(), "/sign-in", "/first-sign-in/tess", "/sign/twin", most=1).names()
-    assert names_of_pages() - came == PARTS | STREAMS | ASKED_FOR | OF_LARGE_WINS
+    assert names_of_pages() - came == PARTS | STREAMS | ASKED_FOR
 
 
 def names_of_pages() -> set[str]:
