@@ -117,8 +117,14 @@ def terms_before_and_after(act: Act, *, at: datetime) -> tuple[dict[str, Any], d
 
 
 def with_precedent(act: Act, house: House) -> Posted:
-    """Let the house know of the round that an act is about, held or held no more."""
+    """Let the house know of the round that an act is about, held or held no more.
+
+    ActRefused `wrong_state` for the void of a round that was held when it was asked for and by now is not: what a settled round
+    left is another thing to undo, and nobody has agreed to that.
+    """
     found = posted(act.subject)
+    if act.act == VOID_ROUND and found.outcome != HELD_STILL:
+        raise ActRefused("wrong_state", detail=f"round {act.subject} is {found.outcome}, not held")
     table, _, reference = act.subject.partition("/")
     received = moments.instant_nanoseconds(found.incoming.received_at)
     house.rounds[table, reference] = RoundState(found.outcome, found.reasons, decode(found.incoming.raw), received)

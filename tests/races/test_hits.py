@@ -85,3 +85,26 @@ def test_two_tables_that_hit_at_once_have_one_order_while_an_earlier_hit_is_reje
         (number,) for number in range(6)
     ]
     verify()
+
+
+@pytest.mark.parametrize("again", range(3))
+def test_a_held_round_that_is_released_meanwhile_is_not_called_off_as_a_held_one(again: int, busy_house: House) -> None:
+    """Who waits for the stream with the void of a held round finds it settled: nobody has agreed to undo that."""
+    house = busy_house
+    house.play(message("held", dealing={"method": "shuffler", "players": 5}))
+    subject = f"{LINKED}/held"
+
+    def act(number: int) -> str:
+        return tried(house, "round.release" if number < 2 else "round.void", subject)
+
+    answers = at_once(8, act)
+    assert answers.count("done") >= 1 and set(answers) <= {"done", "wrong_state"}, answers
+    kinds = [
+        kind
+        for (kind,) in rows(
+            "SELECT kind FROM accounting_event WHERE kind IN ('round.release', 'round.void') ORDER BY sequence"
+        )
+    ]
+    assert kinds in (["round.release"], ["round.void"], ["round.release", "round.void"])
+    assert answers.count("done") == len(kinds)
+    verify()
