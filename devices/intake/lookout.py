@@ -1,5 +1,4 @@
-"""What must be looked at whatever the broker does, by processes for long work: who holds a stream in silence, who falls silent,
-whose funds fall short.
+"""What processes for long work look at whatever the broker does: silent holders, silent devices, funds that fall short.
 
 Each has a thread with a session of its own: what one of them waits for keeps nobody from looking at the other, and who is
 waited for is ended by it. Several processes may look side by side; what one has done the next finds done.

@@ -148,7 +148,7 @@ def test_the_cage_pays_a_hit_and_hands_its_slip_over(played: House, desk: Comes)
     expect(cy.page.get_by_role("link", name="All of them")).to_be_visible()
     cy.keys("j", "Enter")
     cy.at(re.compile(HIT))
-    cy.link("Who won")  # tax is withheld: it is not paid before
+    cy.link("Who won")  # tax is withheld: it is taken down before it is paid
     cy.at(re.compile("Who won"))
     expect(cy.page.get_by_label("Name 1")).to_be_focused()
     for label, text in WINNER.items():
