@@ -185,8 +185,18 @@ def stream_ids(codes: Iterable[str]) -> dict[str, int]:
 
 def codes_in_use() -> frozenset[str]:
     """The codes of all links and tables: of streams, and of tables whose rounds count on their link's."""
-    tables = Account.objects.filter(kind="inventory").values_list("owner", flat=True)
-    return frozenset(Stream.objects.values_list("code", flat=True)) | frozenset(tables)
+    return frozenset(Stream.objects.values_list("code", flat=True)) | frozenset(tables_with_books())
+
+
+def tables_with_books() -> list[str]:
+    """The codes of all tables, by the accounts of their trays."""
+    return list(Account.objects.filter(kind="inventory").order_by("owner").values_list("owner", flat=True))
+
+
+def links_with_books() -> list[str]:
+    """The codes of all links, by the accounts of their levels; closed ones too."""
+    owners = Account.objects.filter(kind="liability").order_by("owner").values_list("owner", flat=True)
+    return list(dict.fromkeys(owner.partition("/")[0] for owner in owners))
 
 
 def streams() -> list[tuple[int, str, int]]:

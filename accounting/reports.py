@@ -36,11 +36,6 @@ def _accounts() -> list[str]:
     return [account.code for account in book_queries.accounts()]
 
 
-def _links() -> list[str]:
-    owners = (account.owner for account in book_queries.accounts() if account.kind == "liability")
-    return list(dict.fromkeys(owner.partition("/")[0] for owner in owners))
-
-
 # ── what is owed on jackpots, from period to period ─────────────────────────────────────────────────────────────
 MOVED_TITLES: Final = {
     "contribution": "Contributed", "award": "Awards", "seed": "Seeds", "overflow": "Overflow", "adjusted": "Adjusted",
@@ -72,7 +67,7 @@ ROLL_FORWARD: Final = Report(
     roles=KEEPERS,
     parameters=(
         Parameter(name="by", title="Period", options=lambda: WIDTHS, default=BY_DAY),
-        Parameter(name="link", title="Link", options=_links),
+        Parameter(name="link", title="Link", options=queries.links_with_books),
     ),
     columns=(
         Column(name="period", title="Period"),

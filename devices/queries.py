@@ -342,6 +342,7 @@ def explanation_of(payout_id: str) -> dict[str, Any] | None:
 class Gateway:
     """A device with the tables it posts for, and the last message that came from it."""
 
+    id: int
     code: str
     tables: str
     enrolled_at: datetime
@@ -354,7 +355,7 @@ class Gateway:
 # The last message of each of a device's tables by its reference's key would need an order by time; the newest message
 # of a stream is found by its settled round instead, and what is still queued by the queue.
 GATEWAYS = """
-    SELECT device.code, string_agg(tabl.code, ', ' ORDER BY tabl.code), device.enrolled_at,
+    SELECT device.id, device.code, string_agg(tabl.code, ', ' ORDER BY tabl.code), device.enrolled_at,
         CASE WHEN device.key_digest IS NOT NULL THEN 'key' WHEN device.demo_key_digest IS NOT NULL THEN 'demo key' END,
         max(last.received_at),
         (array_agg(last.reference ORDER BY last.received_at DESC NULLS LAST))[1],

@@ -81,6 +81,7 @@ class Act:
     `foresee` says what would change and raises ActRefused where a rule is against it; it changes nothing.
     `possible` says whether it can be done to a subject as it stands at all; where it cannot it is not offered beside it.
     `begins` is the payload that its form begins with for a subject, where that helps: the message as posted, say.
+    `stands` is what is in force for a subject under the keys of the payload: a form shows it beside what may change it.
     `perform` does it, inside the office's transaction, and raises ActRefused (whatever it wrote is then undone). It locks
     what it needs by itself: between `foresee` and `perform` the subject may have moved on. It may write audit records of
     its own, but after it holds every lock it needs.
@@ -99,6 +100,7 @@ class Act:
     foresee: Callable[[Asked], Foreseen]
     perform: Callable[[Asked], Performed]
     begins: Callable[[str], dict[str, Any]] | None = None
+    stands: Callable[[str], dict[str, Any]] | None = None
     possible: Callable[[str], bool] | None = None
 
     @property

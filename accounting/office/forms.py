@@ -40,7 +40,8 @@ class ActForm:
         self.seen = seen
         self.zone = zone
         self.reason = self.reference = self.note = ""
-        self.inputs = all_inputs(act.shape.fields)
+        self._named = [(each.name, each.subject_at) for each in act.shape.fields if each.subject_at]
+        self.inputs = [one for one in all_inputs(act.shape.fields) if one.path not in self._named]
         self._rows: dict[tuple[str | int, ...], int] = {
             one.path[: row_at(one)]: 1 for one in self.inputs if row_at(one)
         }
@@ -62,6 +63,25 @@ class ActForm:
             if value is not None:
                 one.typed = as_typed(one.of, value)
                 one.chosen = list(value) if one.of.kind == acts.CHOICES else []
+
+    def stand(self, payload: Mapping[str, Any]) -> None:
+        """Say beside each optional input what is in force under its key; the rows of a list go by their codes."""
+        for one in self.inputs:
+            value: Any = payload
+            for place, key in enumerate(one.path):
+                if type(key) is int:
+                    code = next(
+                        (other.typed for other in self.inputs if other.path == (*one.path[: place + 1], "code")), ""
+                    )
+                    rows = value if isinstance(value, list) else []
+                    value = next((row for row in rows if row["code"] == code), None)
+                elif not isinstance(value, Mapping) or key not in value:
+                    break
+                else:
+                    value = value[key]
+            else:
+                if not one.of.required:
+                    one.now = "none" if value is None else in_force(one.of, value)
 
     def read(self, data: MultiValueDict[str, str], files: Mapping[str, Upload]) -> dict[str, Any] | None:
         """The object that the API would take, None where something typed cannot be read; the inputs then say what."""
@@ -87,6 +107,8 @@ class ActForm:
                     put(payload, self._path_of(one), self._value(one))
             except ValueError as fault:
                 one.error = str(fault)
+        for path in self._named:
+            put(payload, path, self.subject)
         for one in self.inputs:
             one.sent = (one.under, self._name_of(one)) if one.under else placed(payload, one.path)
         payload = listed(payload)
@@ -187,6 +209,8 @@ class ActForm:
         steps = (refusal.pointer or "").split("/")[1:]
         words = str(refusal)
         match steps:
+            case ["payload", *path] if tuple(path) in self._named:
+                self.errors["subject"] = words
             case ["payload", *path]:
                 beside = max(self.inputs, key=lambda one: shared(one.sent, path), default=None)
                 if beside is not None and (together := shared(beside.sent, path)):
@@ -213,6 +237,12 @@ def as_typed(of: Field, value: Any) -> str:
         case acts.NESTED | acts.CHOICES:
             return laid_out(value)
     return str(value)
+
+
+def in_force(of: Field, value: Any) -> str:
+    """A value as people read it: with its sign of dollars or percent."""
+    said = as_typed(of, value).replace("_", " ")
+    return f"${said}" if of.money else f"{said} %" if of.rate else said
 
 
 def laid_out(value: Any) -> str:

@@ -17,7 +17,8 @@ class Input:
 
     `path` leads to it: a nested object whose keys are known is shown key by key, a list of such objects row by row. Rows in
     which nothing is typed are left out of what is sent; `sent` is the path as it is there. A value with `under` is sent in
-    the object of that name, under what is typed in the input named by `key` of the same row.
+    the object of that name, under what is typed in the input named by `key` of the same row. `now` is what is in force, in
+    words.
     """
 
     of: Field
@@ -29,6 +30,7 @@ class Input:
     error: str = ""
     under: str = ""
     key: str = ""
+    now: str = ""
 
     @property
     def name(self) -> str:

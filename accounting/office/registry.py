@@ -7,12 +7,19 @@ from typing import Any
 from accounting.declared import by, declared
 from accounting.office.acts import Act
 from accounting.office.work import JobKind
+from accounting.rules.events import UNASKED
 
 
 @cache
 def acts() -> dict[str, Act]:
     """Every act of the house by its name, in the order of apps and declarations."""
     return by_name(declared("acts", "ACTS"))
+
+
+def title(kind: str) -> str:
+    """What people call an act or a kind of event; its own name where the house has it no more."""
+    known = acts().get(kind)
+    return known.title if known else UNASKED.get(kind, kind)
 
 
 @cache

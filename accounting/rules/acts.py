@@ -42,6 +42,7 @@ class Field:
 
     `read` judges a nested value at its pointer and raises ActRefused; `schema` is its JSON Schema. `beside` is for an object
     of values by name whose names are typed elsewhere, in a key of each row of a list: a form asks for the value there.
+    `subject_at` is the key of an object that must name the act's subject: a form does not ask for it twice.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Field:
     read: Callable[[Any, str], Any] | None = None
     schema: Mapping[str, Any] | None = None
     beside: tuple[str, ...] = ()
+    subject_at: str = ""
 
 
 @dataclass(frozen=True)

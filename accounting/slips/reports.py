@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from accounting.day_queries import gaming_day
-from accounting.queries import trial_balance
+from accounting.queries import links_with_books, tables_with_books, trial_balance
 from accounting.reporting.shape import (
     DAY,
     HAND_PAYS,
@@ -61,8 +61,8 @@ SLIPS: Final = Report(
         Parameter(name="state", title="State", options=lambda: STATES),
         Parameter(name="kind", title="Kind", options=lambda: ("hit", "envy")),
         Parameter(name="method", title="Paid from", options=lambda: ("cage", "table")),
-        Parameter(name="table", title="Table"),
-        Parameter(name="link", title="Link"),
+        Parameter(name="table", title="Table", options=tables_with_books),
+        Parameter(name="link", title="Link", options=links_with_books),
     ),
     columns=(
         Column(name="slip", title="Slip", page=SLIP),

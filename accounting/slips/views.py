@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounting import addresses  # noqa: F401  # registers `anything`
 from accounting.office.callers import person_of
-from accounting.queries import the_property
+from accounting.queries import links_with_books, tables_with_books, the_property
 from accounting.rules import parameters
 from accounting.rules.acts import ActRefused
 from accounting.rules.parameters import BadParameter, Parameters
@@ -65,6 +65,7 @@ def register(request: HttpRequest) -> HttpResponse:
         "typed": typed, "cursor": cursor, "states": STATES, "noted": NOTED, "missing": missing, "last": last,
         "last_name": slip_name(last), "open": queries.subjects_open(),
         "asked": [{"name": name, "title": title} for name, title in ASKED.items()],
+        "tables": _offered(tables_with_books(), typed["table"]), "links": _offered(links_with_books(), typed["link"]),
         "payer": payers.payer_on(forms.local_date(timezone.now())), "home": the_property().code,
     }  # fmt: skip
     try:
@@ -84,6 +85,11 @@ def register(request: HttpRequest) -> HttpResponse:
         "download": urlencode(filters | {"format": "csv"}),
     }
     return render(request, "slips/register.html", context)
+
+
+def _offered(codes: list[str], asked: str) -> list[str]:
+    """What a filter offers; what is asked for and not offered is offered as well, so that it can be seen."""
+    return codes if not asked or asked in codes else [*codes, asked]
 
 
 def _filters(request: HttpRequest) -> dict[str, str]:

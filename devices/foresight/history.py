@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from accounting.event_queries import documented, recorded_from
+from accounting.office.registry import title
 from accounting.queries import stream_row
 from devices.foresight.stretch import read_result
 from jackpot.hits_on_record import latest_hits_between
@@ -101,14 +102,14 @@ def _hit(hit: Any) -> Happened:
 def _acts(event: Any, code: str, displays: dict[int, dict[str, int]]) -> list[Happened]:
     """An act, on each level whose display it moved, or once on all of them; another link that closed only brought money."""
     asked = msgspec.json.decode(event.cause)
-    what = event.kind.replace(".", " ")
+    what = title(event.kind)
     if reason := asked.get("payload", {}).get("reason"):
         what = f"{what}: {reason.replace('_', ' ')}"
     before, after = displays.get(event.sequence - 1, {}), displays.get(event.sequence, {})
     moved = {level: cents - before.get(level, cents) for level, cents in after.items()}
     kind = ACTS[event.kind]
     if event.kind.startswith("link.") and (closed := asked["subject"]) != code:
-        kind, what = "adjusted", f"{what} of {closed}"
+        kind, what = "adjusted", f"{what}: {closed}"
     if kind != "adjusted":
         return [Happened(event.sequence, event.recorded_at, kind, None, what, None)]
     return [

@@ -6,12 +6,14 @@ A closing is declared by the tables: whether a lock still waits for its round is
 from collections.abc import Iterable
 from typing import Any
 
+from django.utils import timezone
+
 from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
 from accounting.rules.acts import ActRefused
 from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, MANAGER
 from accounting.shell.templatetags.pages import money, share, words
 from jackpot.acts.asked import act_asked, performing
-from jackpot.queries import link_version
+from jackpot.queries import link_version, links_with_terms
 from jackpot.rules import funds as rules_of_funds
 from jackpot.rules import link_shapes
 from jackpot.rules.link import LinkTerms
@@ -91,6 +93,12 @@ def _levels(link: str) -> dict[str, Any]:
     """The form begins with a row for each level, in which nothing is changed yet."""
     levels = {level.code: None for _, edition in acts.as_it_stands(link).terms for level in edition.levels}
     return {"levels": [{"code": code} for code in levels]}
+
+
+def _levels_now(link: str) -> dict[str, Any]:
+    """The terms of each level in force."""
+    (shown,) = links_with_terms(link, at=timezone.now())
+    return {"levels": [{key: level[key] for key in ("code", *SHOWN)} for level in shown["levels"]]}
 
 
 def _foresee_terms(asked: Asked) -> Foreseen:
@@ -184,6 +192,7 @@ LINK_ACTS: tuple[Act, ...] = (
         foresee=_foresee_terms,
         perform=performing(acts.perform),
         begins=_levels,
+        stands=_levels_now,
         possible=lambda link: acts.shown_state(link) == "suspended",
     ),
     Act(

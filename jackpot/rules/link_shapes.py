@@ -118,7 +118,7 @@ FILE: Final = Shape(
     "link",
     (
         Field(
-            "link", NESTED, "Link", read=_read_link,
+            "link", NESTED, "Link", read=_read_link, subject_at="code",
             schema={
                 "type": "object",
                 "properties": {

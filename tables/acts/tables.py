@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.utils import timezone
+
 from accounting.office.acts import Act, Asked, Change, Foreseen, Tier
 from accounting.rules.roles import ADMINISTRATOR, MANAGER, SUPERVISOR
 from accounting.shell.templatetags.pages import money
@@ -76,5 +78,6 @@ TABLE_ACTS: tuple[Act, ...] = (
         version=_table_version,
         foresee=_foresee_terms,
         perform=performing(acts.perform),
+        stands=lambda table: acts.terms_now(table, at=timezone.now()),
     ),
 )

@@ -142,10 +142,30 @@ def every(filters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """How many payouts match, and what they come to in whole cents."""
+    """How many payouts match, and what they come to in whole cents; how many of them nobody gets any more, and theirs."""
 
     payouts: int
     cents: int
+    fallen: int
+    fallen_cents: int
+
+
+# What was rejected, cancelled or voided with its round, found from those few: by their state all that match would be walked.
+FALLEN = """
+    SELECT won.stream_id, won.sequence, won.line FROM tables_voidedround voided
+    JOIN tables_payout won ON won.stream_id = voided.stream_id AND won.sequence = voided.sequence
+    WHERE won.kind NOT IN ('level', 'envy')
+    UNION ALL
+    SELECT won.stream_id, won.sequence, won.line FROM jackpot_hitstep step
+    JOIN jackpot_hit hit ON hit.id = step.hit_id
+    JOIN jackpot_link link ON link.id = hit.link_id
+    JOIN tables_payout won ON won.stream_id = link.stream_id AND won.sequence = hit.sequence AND won.seat = hit.seat
+    WHERE step.state = 'rejected' AND won.kind = 'level'
+    UNION ALL
+    SELECT ended.stream_id, ended.sequence, ended.line FROM tables_envyend ended WHERE ended.state = 'cancelled'
+"""
+ADDED_UP = "SELECT count(*), coalesce(sum(payout.cents), 0)::bigint FROM tables_payout payout "
+OF_THEM = f" AND (payout.stream_id, payout.sequence, payout.line) IN ({FALLEN})"
 
 
 def total(filters: Mapping[str, str], *, seconds: float) -> Total | None:
@@ -155,9 +175,10 @@ def total(filters: Mapping[str, str], *, seconds: float) -> Total | None:
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("SELECT set_config('statement_timeout', %s, true)", [str(max(1, round(seconds * 1000)))])
-            cursor.execute(f"SELECT count(*), coalesce(sum(payout.cents), 0) FROM tables_payout payout {where}", values)
-            count, cents = cursor.fetchone()
-            found = Total(count, int(cents))
+            cursor.execute(ADDED_UP + where, values)
+            all_of_them = cursor.fetchone()
+            cursor.execute(ADDED_UP + (where or " WHERE true") + OF_THEM, values)
+            found = Total(*all_of_them, *cursor.fetchone())
             cursor.execute("SET LOCAL statement_timeout = DEFAULT")
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):

@@ -116,6 +116,13 @@ def terms_before_and_after(act: Act, *, at: datetime) -> tuple[dict[str, Any], d
     return before, floor.table_definition(book.house.tables[act.subject].terms.at(moment))
 
 
+def terms_now(table: str, *, at: datetime) -> dict[str, Any]:
+    """The terms of a table in the keys of the floor file, as they count at a moment."""
+    stream_id = models.Table.objects.values_list("stream_id", flat=True).get(code=table)
+    book = recording.on_stream(ledger.stream(stream_id), at=at)
+    return floor.table_definition(book.house.tables[table].terms.at(moments.instant_nanoseconds(at)))
+
+
 def with_precedent(act: Act, house: House) -> Posted:
     """Let the house know of the round that an act is about, held or held no more.
 

@@ -28,8 +28,11 @@ QUERY = """
 WHERE = ("nobody's", "on the copy", "on the house")
 
 
-def run(place: Hall, *, base: int = 50_000, rounds: int = 12_000) -> list[Figures]:
-    """Settle `rounds` one after the other on `base` of history, beside no report, one on the copy, one on the house."""
+def run(place: Hall, *, base: int = 50_000, rounds: int = 12_000, seconds: float | None = None) -> list[Figures]:
+    """Settle round after round on `base` of history: beside no report, beside one on the copy, beside one on the house.
+
+    Each phase is over after so many rounds or so many seconds, whichever comes first.
+    """
     text = floor.floor_text(tables=TABLES)
     place.quiet()
     place.prepare("history", text)
@@ -43,7 +46,18 @@ def run(place: Hall, *, base: int = 50_000, rounds: int = 12_000) -> list[Figure
         session.execute("SELECT pg_reload_conf()")
     figures = Figures(
         "A long report beside settling (each round accepted and settled by itself)",
-        ("report", "rounds/s", "p50 ms", "p99 ms", "last tenth p50 ms", "pages of meters", "report s", "copy behind s"),
+        (
+            "report",
+            "rounds",
+            "rounds/s",
+            "p50 ms",
+            "p99 ms",
+            "longest ms",
+            "last tenth p50 ms",
+            "pages of meters",
+            "report s",
+            "copy behind s",
+        ),
     )
     try:
         for number, where in enumerate(WHERE):
@@ -51,14 +65,16 @@ def run(place: Hall, *, base: int = 50_000, rounds: int = 12_000) -> list[Figure
             place.clone("history", database)
             servers = {"on the copy": copy, "on the house": place.postgres}
             with reported(servers.get(where), database) as lasted:
-                [found] = place.inside(database, ("one_by_one", {"file": str(posted)}))
+                [found] = place.inside(database, ("one_by_one", {"file": str(posted), "seconds": seconds}))
                 behind = _behind(copy)
                 kept = _kept(place, database)
             figures.add(
                 where,
+                found["messages"],
                 found["messages"] / found["wall"],
                 found["p50"] * 1000,
                 found["p99"] * 1000,
+                found["longest"] * 1000,
                 found["last_tenth"] * 1000,
                 kept,
                 lasted[0],
@@ -67,7 +83,8 @@ def run(place: Hall, *, base: int = 50_000, rounds: int = 12_000) -> list[Figure
             place.drop(database)
     finally:
         copy.stop()
-    figures.note(f"{base:,} rounds of history, {rounds:,} in each phase; the report reads until its phase is over")
+    bound = f"{rounds:,} rounds" if seconds is None else f"{rounds:,} rounds or {seconds:.0f} s"
+    figures.note(f"{base:,} rounds of history; a phase is over after {bound}, and the report reads until then")
     return [figures]
 
 

@@ -1,6 +1,7 @@
 """What is measured inside the product's own code, in a process of its own on the database that the environment names."""
 
 import json
+import math
 import os
 import sys
 import time
@@ -124,15 +125,18 @@ def _split(watch: Stopwatch) -> None:
 
 
 @measure
-def one_by_one(file: str) -> dict[str, Any]:
-    """Accept and settle message after message; seconds from each one's arrival to its settlement's commit."""
+def one_by_one(file: str, seconds: float | None = None) -> dict[str, Any]:
+    """Accept and settle message after message, for so long; seconds from each one's arrival to its settlement's commit."""
     known = directory.current()
     caller = directory.Caller(0, "bench", frozenset(known.addresses))
     took = []
     used = Used()
+    over = math.inf if seconds is None else time.perf_counter() + seconds
     with Path(file).open("rb") as lines:
         for body in lines:
             began = time.perf_counter()
+            if began > over:
+                break
             post = posting.read(body.rstrip(), caller, known, timezone.now())
             assert isinstance(post, posting.Post), post
             inbox.accept(post.arrivals)
@@ -143,6 +147,7 @@ def one_by_one(file: str) -> dict[str, Any]:
         **used.since(),
         "p50": percentile(took, 50),
         "p99": percentile(took, 99),
+        "longest": max(took),
         "last_tenth": percentile(took[-max(1, len(took) // 10) :], 50),
     }
 

@@ -151,3 +151,21 @@ def test_events_of_messages_say_nothing_of_people(house: House, signed_in: Signe
     items = signed_in().get("/api/v1/streams/ms-mg01/events?rounds=yes").json()["items"]
     (round_,) = [item for item in items if item["kind"] == "round"]
     assert [round_[key] for key in ("act", "by", "result")] == [None, None, None]
+
+
+def test_the_form_of_terms_says_what_is_in_force_beside_what_would_change_it(house: House, signed_in: SignedIn) -> None:
+    """Nobody changes a figure that they do not see; a row typed for another level shows that level's."""
+    table = text_of(signed_in("manager").get("/decisions/new/table.terms/?subject=MS-101"))
+    assert "As it is: $10.00 ; dollars, like 1,250.00" in table
+    assert "as it is: no" in table and "as it is: yes" in table
+    administrator = signed_in("administrator")
+    link = text_of(administrator.get("/decisions/new/link.terms/?subject=twin"))
+    for said in ("As it is: $20,000.00 ;", "As it is: 12.3457 % ;", "As it is: $20,004.00 ;", "As it is: none ;"):
+        assert said in link, said
+    assert "as it is: next reset" in link and "as it is: revenue" in link
+    again = administrator.post(
+        "/decisions/new/link.terms/", {"subject": "twin", "p-levels.0.code": "minor", "more": "1"}
+    )
+    assert "As it is: $50.00 ;" in text_of(again) and "As it is: $20,000.00 ;" not in text_of(again)
+    assert "as it is:" not in text_of(administrator.get("/decisions/new/link.terms/")), "of no link nothing is in force"
+    assert administrator.get("/decisions/new/link.terms/?subject=nowhere").status_code == 200

@@ -52,6 +52,12 @@ BROKEN = """() => {
 """Words and figures that go over two lines."""
 
 
+SKEWED = """() => [...document.querySelectorAll("main svg rect")].filter((rect) => rect.checkVisibility()
+        && ["width", "height"].some((side) => Math.abs(rect.getBBox()[side] - rect.getAttribute(side)) > .01))
+    .map((rect) => rect.outerHTML + ": drawn " + rect.getBBox().width + " by " + rect.getBBox().height)"""
+"""What a style sheet draws longer or higher than its figure is."""
+
+
 def fallen_silent(table: str) -> None:
     """A table whose device was heard of two days ago for the last time: what says so is long."""
     device = Device.objects.create(code="G-1", enrolled_at=timezone.now())
@@ -68,16 +74,19 @@ def test_nothing_is_cut_off_and_no_page_scrolls_for_nothing(
     furnish(open_house)
     fallen_silent(LINKED)
     page.set_viewport_size({"width": width, "height": height})
-    cut, broken = {}, {}
+    cut, broken, skewed = {}, {}, {}
     for role, address in pages_of_everybody():
         sign_in(page, live_service, f"a-{role}", onward=address)
         if found := page.evaluate(CUT):
             cut[address] = found
         if found := page.evaluate(BROKEN):
             broken[address] = found
+        if found := page.evaluate(SKEWED):
+            skewed[address] = found
         assert not page.evaluate(NEEDLESS), f"{address} scrolls for nothing"
     assert cut == {}
     assert broken == {}
+    assert skewed == {}
 
 
 TOO_SMALL = """() => [...document.querySelectorAll("main a, nav a, main button, header a, header button")]

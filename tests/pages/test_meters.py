@@ -39,6 +39,7 @@ def test_the_line_is_what_the_meter_showed(eventful: House) -> None:
     assert cents[3] == recorded[1][1] - 5_000
     assert [(one.kind, one.cents) for one in found.happened][2:] == [("adjusted", -5_000), ("suspended", None)]
     assert [one.kind for one in found.happened][:2] == ["hit", "reset"]
+    assert [one.what for one in found.happened][2:] == ["Adjust a level: malfunction", "Suspend a link"]
 
 
 def test_a_period_begins_with_what_it_began_with(eventful: House) -> None:
@@ -90,7 +91,7 @@ def test_another_link_that_closes_brings_money_and_suspends_nothing(house: House
     house.act("link.close", "twin", at=house.now + LATER, disposition=parts)
     found = history("ms-mg01", None, None)
     assert found is not None
-    assert {(one.kind, one.what) for one in found.happened} == {("adjusted", "link close of twin")}
+    assert {(one.kind, one.what) for one in found.happened} == {("adjusted", "Close a link: twin")}
 
 
 def test_zooming_moves_both_ends(eventful: House, signed_in: SignedIn) -> None:

@@ -181,9 +181,9 @@ def test_lists_tell_the_two_hours_of_an_autumn_night_apart(house: House, signed_
                at=datetime(2027, 11, 7, 8, 0, 1, tzinfo=UTC))  # fmt: skip
     for page in (f"/floor/tables/{LINKED}/", "/"):
         shown = text_of(signed_in(*(["auditor"] if page == "/" else ["supervisor"])).get(page))
-        assert "01:30:00 EDT first" in shown, page
-        assert "01:30:00 EST second" in shown, page
-        assert "03:00:00 r-3" in shown, page
+        assert f"01:30:00 EDT {LINKED} first" in shown, page
+        assert f"01:30:00 EST {LINKED} second" in shown, page
+        assert f"03:00:00 {LINKED} r-3" in shown, page
     assert DEALT
 
 

@@ -40,6 +40,13 @@ def test_cards_have_names(card: str, name: str) -> None:
     assert cards.name(card) == name
 
 
+@pytest.mark.parametrize(
+    ("round", "written"), [("DD-1-000012", "DD-1 000012"), ("R-1", "DD-1 R-1"), ("DD-12-7", "DD-1 DD-12-7")]
+)
+def test_a_round_in_a_list_always_names_its_table(round: str, written: str) -> None:
+    assert pages.reference("DD-1", round) == written
+
+
 def test_a_ten_is_drawn_as_ten_and_red_suits_are_red() -> None:
     assert "<b>10</b>" in cards.face("Th", "small")
     assert "pc-red" in cards.face("Th", "small")

@@ -61,10 +61,19 @@ def machine_words(response: Any) -> list[str]:
     return sorted({found[0] for found in OF_MACHINES.finditer(said)})
 
 
+FILTERS = re.compile(r'<form\b[^>]*\bclass="filters\b.*?</form>', re.DOTALL)
+TYPED = re.compile(r'<input\b(?![^>]*type="(?:hidden|checkbox|radio)")[^>]*\bname="(table|link|level|hand|kind|state)"')
+
+
+def typed_where_chosen(response: Any) -> list[str]:
+    """Filters that are typed although the house knows every value that they may have."""
+    return [name for form in FILTERS.findall(response.content.decode()) for name in TYPED.findall(form)]
+
+
 def walk(client: Client, *begins: str, most: int) -> Walk:
     """Open the pages that somebody can come to, of every kind so many at most.
 
-    Among `wrong` is what is no page, and what is said there in the words of machines.
+    Among `wrong` is what is no page, what is said there in the words of machines, and what must be typed in a filter.
     """
     seen, came, walked = set[str](), Counter[str](), Walk()
     todo = deque(begins)
@@ -91,6 +100,7 @@ def walk(client: Client, *begins: str, most: int) -> Walk:
             continue
         walked.kinds.setdefault(kind, []).append(address)
         walked.wrong += [f"{address} says {said}" for said in machine_words(response)]
+        walked.wrong += [f"{address} has {name} typed" for name in typed_where_chosen(response)]
         todo += links_of(response, address)
     return walked
 

@@ -39,11 +39,11 @@ def values(**more: str) -> dict[str, str]:
 def test_a_link_is_filed_by_typing_it_key_by_key() -> None:
     empty = form("link.file")
     names = [one.name for one in empty.inputs]
-    assert names[:4] == ["p-link.code", "p-link.name", "p-link.paytable", "p-link.decks"]
+    assert names[:3] == ["p-link.name", "p-link.paytable", "p-link.decks"], "its code is what the act is about"
     assert "p-link.levels.0.rate_ppm" in names
     titles = {one.name: one.of.title for one in empty.inputs}
-    assert (titles["p-link.code"], titles["p-link.levels.0.reset_cents"]) == ("Code", "Level 1: reset")
-    first = values(link__code="nn", link__paytable="two-prizes", link__decks="1", filing="F-1")
+    assert (titles["p-link.paytable"], titles["p-link.levels.0.reset_cents"]) == ("Paytable", "Level 1: reset")
+    first = values(link__paytable="two-prizes", link__decks="1", filing="F-1")
     first |= values(
         link__levels__0__code="grand", link__levels__0__reset_cents="100.00", link__levels__0__rate_ppm="17.0003"
     )
@@ -51,6 +51,10 @@ def test_a_link_is_filed_by_typing_it_key_by_key() -> None:
     assert typed(empty, **first) == {
         "link": {"code": "nn", "paytable": "two-prizes", "decks": 1, "levels": [level]}, "filing": "F-1",
     }  # fmt: skip
+    empty.refused(ActRefused("invalid_value", "/payload/link/code", "printable signs are expected"))
+    assert empty.errors == {"subject": "printable signs are expected"} and not [
+        one for one in empty.inputs if one.error
+    ]
     # Shown again it has room for one more.
     assert [one.of.title for one in empty.inputs if one.name == "p-link.levels.1.code"] == ["Level 2: code"]
     second = values(

@@ -11,7 +11,6 @@ from accounting.office import queries, registry
 from accounting.office.callers import person_of
 from accounting.office.models import Job
 from accounting.office.work import JobKind
-from accounting.rules.events import UNASKED
 
 register = template.Library()
 
@@ -27,7 +26,7 @@ def said(detail: dict[str, Any]) -> dict[str, Any]:
 @register.filter
 def called(kind: str) -> str:
     """What people call a kind of event: the title of the act that made it, else its own words."""
-    return _title(kind)
+    return registry.title(kind)
 
 
 @register.inclusion_tag("office/offers.html", takes_context=True)
@@ -37,14 +36,8 @@ def offers(context: dict[str, Any], kind: str, subject: str) -> dict[str, Any]:
     return {
         "subject": subject,
         "acts": queries.offered(kind, subject, person.roles),
-        "waiting": [(each, _title(each.act)) for each in queries.waiting_about(kind, subject, timezone.now())],
+        "waiting": [(each, registry.title(each.act)) for each in queries.waiting_about(kind, subject, timezone.now())],
     }
-
-
-def _title(act: str) -> str:
-    """What people call an act; its own name where the house has it no more."""
-    known = registry.acts().get(act)
-    return known.title if known else UNASKED.get(act, act)
 
 
 @register.inclusion_tag("office/jobs.html", takes_context=True)

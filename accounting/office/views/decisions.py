@@ -86,18 +86,12 @@ def row(proposal: Proposal, at: Any) -> Row:
     state = queries.state_of(proposal, at)
     still = queries.still_needed(proposal) if state == WAITING else ()
     said = [f"{fact.title.lower()} {fact.text}" for fact in facts(proposal) if not fact.long and len(fact.text) <= 80]
-    return Row(proposal, title_of(proposal), state, in_words(still), ", ".join(said))
+    return Row(proposal, registry.title(proposal.act), state, in_words(still), ", ".join(said))
 
 
 def in_words(needs: Any) -> str:
     """Who must agree, in the words of the house: `shift manager, 2 × accounting manager`."""
     return ", ".join(role(need.role) if need.count == 1 else f"{need.count} × {role(need.role)}" for need in needs)
-
-
-def title_of(proposal: Proposal) -> str:
-    """What the act is called; its name once the house has it no more."""
-    act = registry.acts().get(proposal.act)
-    return act.title if act else proposal.act
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +220,7 @@ def _decision(
     state, evidence, ended = queries.state_of(proposal, at), queries.evidence_of(proposal), queries.outcome_of(proposal)
     context: dict[str, Any] = {
         "proposal": proposal,
-        "title": title_of(proposal),
+        "title": registry.title(proposal.act),
         "state": state,
         "facts": facts(proposal),
         "about": about(proposal, state, frozenset(me.roles)),
@@ -350,6 +344,8 @@ def propose(request: HttpRequest, act: str) -> HttpResponse:
             except Conflict as conflict:
                 form.refusal = str(conflict)
                 form.seen, status = wanted.version(form.subject) or "", 409
+    if wanted.stands is not None and form.subject and wanted.version(form.subject):
+        form.stand(wanted.stands(form.subject))
     context = {
         "form": form,
         "act": wanted,

@@ -240,11 +240,11 @@ def day(gaming_date: date | str | None) -> str:
 
 @register.simple_tag
 def reference(table: str, round: str) -> SafeString:
-    """A round in a list: the table and its last number where the reference begins with the table, else the reference.
+    """A round in a list: the table and its last number where the reference begins with the table, else table and reference.
 
-    Signs that could be taken for others are marked (`exact`).
+    Never the reference alone, which is unique at its table only. Signs that could be taken for others are marked (`exact`).
     """
-    return exact(f"{table} {round.rpartition('-')[2]}" if round.startswith(f"{table}-") else round)
+    return exact(f"{table} {round.rpartition('-')[2] if round.startswith(f'{table}-') else round}")
 
 
 @register.simple_tag
@@ -276,12 +276,13 @@ def gist(detail: dict[str, Any]) -> str:
     before, after = detail.get("before"), detail.get("after")
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return ", ".join(_entry(key, value) for key, value in detail.items() if not isinstance(value, (dict, list)))
-    changes = [
-        f"{_entry(key, before[key])} → {_told(key, value)}" if key in before else _entry(key, value)
-        for key, value in after.items()
-        if value or key in before
-    ]
-    return ", ".join(changes)
+    return ", ".join(_change(before, key, value) for key, value in after.items() if value or key in before)
+
+
+def _change(before: dict[str, Any], key: str, value: Any) -> str:
+    if key not in before:
+        return _entry(key, value)
+    return f"{_entry(key, before[key])} → {_told(key, value)}" if value != "" else _entry(key, before[key])
 
 
 def _entry(key: str, value: Any) -> str:
