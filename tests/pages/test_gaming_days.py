@@ -283,3 +283,17 @@ def test_who_may_not_see_the_books_does_not(house: House, signed_in: SignedIn) -
     assert datetime.fromisoformat(call(signed_in(AUDITOR), f"days/{DAY}")[1]["ends_at"]) == datetime.fromisoformat(
         "2026-11-28T06:00:00-05:00"
     )
+
+
+@pytest.mark.parametrize("closed", ["2026-10-31", "2026-11-01", "2026-11-02", DAY])
+def test_the_register_shows_no_closed_day_as_open_the_house_s_first_among_them(
+    busy_house: House, signed_in: SignedIn, closed: str
+) -> None:
+    """The house opened on the morning of the first of November."""
+    if closed != "2026-10-31":
+        busy_house.close_day(closed, at=MORNING)
+    body = signed_in(ACCOUNTING).get("/accounting/days/").content.decode()
+    still = body[body.index('id="open-days"') : body.index('id="closed-days"')]
+    shown = set(re.findall(r"/accounting/days/([0-9-]{10})/\"", still))
+    first = max(date.fromisoformat(closed) + timedelta(days=1), date(2026, 11, 1))
+    assert shown == {str(first + timedelta(days=ahead)) for ahead in range((date(2026, 11, 28) - first).days + 1)}

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from accounting.rules.roles import (
-    MANAGER,
-)
+from accounting.office.registry import acts
+from accounting.reporting import registry
+from accounting.rules.roles import AUDITOR, MANAGER
 from tables.odds import of_edition
 from tables.odds.thresholds import Thresholds
 from tables.queries.worth import percent
@@ -329,3 +329,34 @@ def handle(table: str) -> int:
 def house_settled(sent: Message) -> str:
     """What became of a message at first."""
     return str(House().settlement(sent)["outcome"]) if sent.get("kind") != "lock" else "lock"
+
+
+def in_words(value: Any) -> str:
+    return str(value).replace("_", " ")
+
+
+def test_what_a_report_is_narrowed_to_is_what_it_has_of_that(reported: Lived) -> None:
+    """Every filter of every report that names one of its columns, with every value that it offers."""
+    narrowed = set()
+    for code, declared in registry.reports().items():
+        columns = {column.name for column in declared.columns}
+        whole = report(code, role=AUDITOR)["rows"]
+        for parameter in declared.parameters:
+            if parameter.options is None or parameter.name not in columns or parameter.default:
+                continue
+            counted = 0
+            titles = {name: act.title for name, act in acts().items()} if parameter.name == "act" else {}
+            for option in parameter.options():
+                said = in_words(titles.get(option, option))
+                wanted = [row for row in whole if in_words(row[parameter.name]) == said]
+                assert report(code, **{parameter.name: option})["rows"] == wanted, (code, parameter.name, option)
+                counted += len(wanted)
+            assert counted == len([row for row in whole if row[parameter.name] is not None]), (code, parameter.name)
+            narrowed.add((code, parameter.name))
+    assert narrowed >= {
+        ("acts", "state"),
+        ("acts", "act"),
+        ("slips", "table"),
+        ("jackpots", "state"),
+        ("tax", "withholding"),
+    }

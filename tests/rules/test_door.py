@@ -352,3 +352,16 @@ def test_nesting_is_followed_to_a_depth_that_does_not_depend_on_who_asks() -> No
     for text in (nested(501), f"[{quoted}, {nested(500)}]", '{"a":' * 501 + "1" + "}" * 501):
         with pytest.raises(InvalidJson, match="deeper"):
             door.parse(text)
+
+
+@pytest.mark.parametrize("before", ["", "[]," * 40, "{}," * 40, '"]]",' * 40, '"[[",' * 40])
+def test_how_deep_a_text_is_nested_is_counted_whatever_lies_beside(before: str) -> None:
+    """What was closed again takes nothing off, and brackets in texts do not count."""
+
+    def nested(levels: int) -> str:
+        return "[" + before + "[" * (levels - 1) + "]" * levels
+
+    deepest = door.DEEPEST
+    assert isinstance(door.parse(nested(deepest)), list)
+    with pytest.raises(InvalidJson):
+        door.parse(nested(deepest + 1))

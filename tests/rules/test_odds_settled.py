@@ -1,6 +1,7 @@
 """What is counted is what is settled: every deal of a hand goes through the rules, and the cents come to the same."""
 
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations, permutations
 from typing import Any
 
@@ -13,7 +14,7 @@ from tables.odds.mini_tex import meetings
 from tables.rules.cards import DECK, RANKS, SUITS
 from tables.rules.hands import THREE_CARD_LEADS
 from tables.rules.mini_tex import SUITED_ACE_KING_QUEEN
-from tables.rules.red_dog import hand_of
+from tables.rules.red_dog import CONSECUTIVE, PAIR, hand_of, spread
 from tests.rules.felt import message, play, seat, table
 
 ANTE = 10_000
@@ -72,3 +73,16 @@ def test_red_dog_through_every_deal_of_one_deck() -> None:
     one_deck = of_edition("rd-base").ordinary
     assert one_deck.case == {"decks": 1}
     assert one_deck.combinations == dealt
+
+
+def test_what_red_dog_stakes_and_how_often_it_wins_through_every_deal_of_one_deck() -> None:
+    """A player raises from a spread of seven on; the stake is doubled then, won or lost (seed 003, 19:47-6.5)."""
+    deals = staked = won = 0
+    for first, second, third in permutations(sorted(DECK), 3):
+        hand, paid = hand_of((first, second, third))
+        deals += 1
+        staked += 2 if spread((first, second)) >= 7 else 1
+        won += paid and hand not in (PAIR, CONSECUTIVE)
+    one_deck = of_edition("rd-base").ordinary
+    assert one_deck.average_stake == Fraction(staked, deals)
+    assert one_deck.hit_frequency == Fraction(won, deals)

@@ -71,3 +71,16 @@ def test_values_and_bands_stand_on_one_scale_and_at_its_edge_what_lies_beyond() 
 )  # fmt: skip
 def test_percents_are_written_to_the_hundredth(ppm: int, said: str) -> None:
     assert percent(ppm) == said
+
+
+def test_the_scale_is_a_quarter_wider_than_bands_usually_are_and_ten_percent_at_least() -> None:
+    wide = bands([Measured("a", 0, -100_000, 0, 100_000), Measured("b", 250_000, None, None, None)], "words")
+    assert wide.rows[1].x == wide.right, "250,000 ppm from the middle, five quarters of the band"
+    within = bands([Measured("a", 0, -100_000, 0, 100_000), Measured("b", 249_000, None, None, None)], "words")
+    assert within.rows[1].x < within.right
+    narrow = bands([Measured("a", 0, -1_000, 0, 1_000), Measured("b", 50_000, None, None, None)], "words")
+    assert narrow.rows[1].x == narrow.right
+    assert (
+        bands([Measured("a", 0, -1_000, 0, 1_000), Measured("b", 49_500, None, None, None)], "w").rows[1].x
+        < narrow.right
+    )

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import json
+
 import pytest
 
+from accounting.rules.parameters import BadParameter
 from tables.queries import payouts
 from tests.services.house import LINKED, TWIN, House, rows, royal, run, two_hits, value
 
@@ -117,3 +121,22 @@ def test_a_sum_says_how_much_of_it_nobody_gets_any_more(filters: dict[str, str],
     assert payouts.total(filters, seconds=20) == payouts.Total(
         len(found), sum(item["cents"] for item in found), len(fallen), sum(item["cents"] for item in fallen)
     )
+
+
+FORGED = {
+    "no zone": ["2026-11-27T21:14:05", 1, 1, 1],
+    "below zero": ["2026-11-27T21:14:05+00:00", 1, -1, 1],
+    "beyond what is stored": ["2026-11-27T21:14:05+00:00", 2**63, 1, 1],
+    "no moment": ["yesterday", 1, 1, 1],
+    "beyond the calendar": ["9999-12-31T23:59:59-23:00", 1, 1, 1],
+}
+
+
+@pytest.mark.parametrize("key", FORGED.values(), ids=FORGED)
+@pytest.mark.parametrize("sort", ["newest", "oldest", "largest"])
+def test_a_cursor_that_nobody_was_given_is_refused(key: list[object], sort: str, house: House) -> None:
+    forged = [5, *key] if sort == "largest" else key
+    text = base64.urlsafe_b64encode(json.dumps(forged).encode()).decode().rstrip("=")
+    with pytest.raises(BadParameter) as refusal:
+        payouts.page({"cursor": text, "sort": sort})
+    assert refusal.value.name == "cursor"

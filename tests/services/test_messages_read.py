@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from devices import enrolment, queries
+from devices.intake import settling
 from tests.services.house import ALONE, DEALT, LINKED, NEIGHBOUR, RECEIVED, TWIN, House, message, rows, run, value
 from tests.services.played import decided, stirred
 
@@ -194,3 +195,11 @@ def test_a_kept_message_is_as_it_was_taken_in(kept: House) -> None:
             received_at, bytes(raw), bytes(digest), device_id,
         )  # fmt: skip
         assert json.loads(found.raw)
+
+
+def test_a_sign_of_life_is_renewed(kept: House) -> None:
+    for minutes in (0, 5):
+        settling.beat("anybody", RECEIVED + timedelta(minutes=minutes))
+        assert rows("SELECT seen_at FROM devices_heartbeat WHERE name = 'anybody'") == [
+            (RECEIVED + timedelta(minutes=minutes),)
+        ]

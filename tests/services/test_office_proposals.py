@@ -17,6 +17,7 @@ from accounting.office import queries, registry
 from accounting.office.acts import Tier
 from accounting.office.models import Approval, Evidence, Outcome, Proposal, TierEdition
 from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
+from accounting.office.rules.asking import kept
 from accounting.office.rules.person import Person
 from accounting.office.services import proposals, tiers
 from accounting.rules.acts import ActRefused
@@ -432,3 +433,15 @@ def test_the_acts_of_the_installed_apps_are_found_by_name(monkeypatch: pytest.Mo
     assert "verify" in registry.jobs()
     with pytest.raises(AssertionError, match="declared twice"):
         registry.by_name(iter([RENAME, RENAME]))
+
+
+@pytest.mark.parametrize("wrong", [1.5, "a\0", "\ud800", 2**63, {"a": 0.5}, [[0.5]]], ids=repr)
+@pytest.mark.parametrize("place", ["/payload/a", "/payload/a/0", "/payload/a/2/b", "/payload/a/1/0/c~1d"])
+def test_what_a_record_cannot_keep_is_found_wherever_it_stands(wrong: Any, place: str) -> None:
+    value = wrong
+    for step in reversed(place.split("/")[2:]):
+        value = [0] * int(step) + [value] if step.isdigit() else {step.replace("~1", "/"): value}
+    with pytest.raises(ActRefused) as refusal:
+        kept(value)
+    assert refusal.value.code == "invalid_value"
+    assert (refusal.value.pointer or "").startswith(place)

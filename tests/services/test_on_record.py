@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from jackpot.hits_on_record import open_hits
 from tables.queries import record
 from tests.services.house import (
     ALONE,
@@ -14,7 +15,9 @@ from tests.services.house import (
     TWIN,
     House,
     rows,
+    royal,
     run,
+    two_hits,
     value,
 )
 from tests.services.played import decided
@@ -230,3 +233,10 @@ def test_a_row_whose_stream_is_not_there_is_named(what: str, table: str, lived: 
     sequence = value(f"SELECT max(sequence) FROM {table} WHERE stream_id = %s", stream_id)
     assert run(f"UPDATE {table} SET stream_id = 4711 WHERE stream_id = %s AND sequence = %s", stream_id, sequence)
     assert record.row_of_no_stream() == (what, 4711, sequence)
+
+
+def test_open_hits_are_those_of_before(house: House) -> None:
+    house.play(two_hits("R-1"), royal("R-2"))
+    stream = House.stream("ms-mg01")
+    known = {before: [hit.name for hit in open_hits(stream, before)] for before in (1, 2, 3)}
+    assert known == {1: [], 2: ["ms-mg01-000001", "ms-mg01-000002"], 3: [f"ms-mg01-00000{n}" for n in (1, 2, 3)]}

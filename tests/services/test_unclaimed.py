@@ -12,10 +12,11 @@ from accounting.office.services.jobs import Report
 from accounting.queries import trial_balance
 from accounting.rules.acts import ActRefused
 from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER
+from jackpot import hit_queries
 from tables import jobs
 from tables.queries import payouts
 from tables.queries.unclaimed import Owed, owed
-from tests.services.house import LINKED, RECEIVED, House, rows, royal, two_hits, verify
+from tests.services.house import LINKED, RECEIVED, TWIN, House, rows, royal, run, two_hits, verify
 
 FIRST = "ms-mg01-000001"
 WON = date(2026, 11, 27)
@@ -111,3 +112,16 @@ def test_an_act_is_due_only_from_its_day() -> None:
     assert (one.due(WON), one.due(date(2026, 11, 28))) == (None, "hit.unclaimed")
     waits = Owed("payout", "x", 5, "unclaimed", WON, date(2026, 11, 28), date(2027, 11, 28))
     assert (waits.due(date(2027, 11, 27)), waits.due(date(2027, 11, 28))) == (None, "payout.remit")
+
+
+def test_awards_come_in_the_order_they_were_won_and_one_of_nothing_is_none(house: House) -> None:
+    """A share of a meter that is at zero is detected, verified and approved like any other, and nobody can hand it over."""
+    house.play(royal("R-1"), two_hits("R-2"), royal("R-1", table=TWIN))
+    hits = [FIRST, "ms-mg01-000002", "ms-mg01-000003", "twin-000001"]
+    for hit in reversed(hits):
+        for step in ("hit.verify", "hit.approve"):
+            house.act(step, hit)
+    assert [name for name, *_ in hit_queries.awards_to_hand_over()] == hits
+    run("SET LOCAL session_replication_role = replica")
+    run("UPDATE jackpot_hit SET paid_cents = 0 WHERE number = 2")
+    assert [name for name, *_ in hit_queries.awards_to_hand_over()] == [hits[0], *hits[2:]]

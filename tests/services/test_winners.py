@@ -437,3 +437,15 @@ def test_the_day_of_payment_decides_the_terms(house: House) -> None:
     at = datetime(2026, 1, 1, 4, 59, tzinfo=UTC)  # 2025 at the property
     ask("slip.issue", f"{LINKED}/R-1/1/3", CAGE, at=at, method="cage", form="cash")
     assert [str(form["terms_from"]) for form in shown(1)["forms"]] == ["2025-01-01"]
+
+
+def test_forms_come_by_slip_and_payee(won: House) -> None:
+    cents = award()
+    first = cents // 3
+    take_down(HIT, payee(first), payee(first, name="Sam Other"), payee(cents - 2 * first, name="Uma Third"))
+    ask("hit.pay", HIT, CAGE, method="cage")
+    day = date(2026, 11, 27)
+    found = list(queries.forms_between(day, day + timedelta(days=1)))
+    assert [(form.payee, form.payees, form.paid_cents) for form in found] == [
+        (1, 3, first), (2, 3, first), (3, 3, cents - 2 * first),
+    ]  # fmt: skip
