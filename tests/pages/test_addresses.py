@@ -150,13 +150,15 @@ def test_entries_go_on_page_by_page(house: House, signed_in: SignedIn, monkeypat
 
     monkeypatch.setattr(views, "LINES_SHOWN", 3)
     house.play(*(message(f"r-{number}") for number in range(8)), message("t", table="TW-201"))
-    client, seen, page = signed_in(), [], "/accounting/2026-11-27/accounts/wagers/"
+    client, seen, page, pages = signed_in(), [], "/accounting/2026-11-27/accounts/wagers/", 0
     address = page
     while address:
         body = client.get(address).content.decode()
         seen += re.findall(r'<a href="/rounds/[^"]+" title="[^"]*">([^<]+)</a>', body)
         onward = re.findall(r'rel="next" href="([^"]+)"', body)
         address = page + onward[0] if onward else ""
+        pages += 1
+    assert pages == 3, "nine on three pages of three: the last leads no further"
     assert seen == [*(f"MS-101/r-{number}" for number in range(8)), "TW-201/t"]
 
 

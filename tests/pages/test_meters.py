@@ -168,3 +168,12 @@ def test_no_label_under_a_drawing_ends_beyond_it() -> None:
     *others, last = drawn.times
     assert last.place + 20 > drawn.width and last.anchor == "end"
     assert {tick.anchor for tick in others} == {"middle"}
+
+
+def test_a_line_runs_from_end_to_end_whenever_it_began() -> None:
+    began = datetime(2026, 11, 1, tzinfo=UTC).timestamp()
+    drawing = draw(
+        [Line("one", "first", [(began, 1_000), (began + 50, 1_500), (began + 100, 2_000)])], [], UTC_ZONE, "said"
+    )
+    assert drawing is not None
+    assert drawing.lines[0].path == f"M88.0 222.6H{(88 + drawing.right) / 2}V129.0H{drawing.right}.0V35.4"

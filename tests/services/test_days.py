@@ -178,24 +178,29 @@ def test_a_rejected_hit_is_taken_off_the_day_that_it_is_rejected_on(house: House
     assert [each.rejections for each in tables_on(DAY) if each.table != LINKED] == [0, 0, 0]
 
 
-def test_all_envy_of_a_rejected_hit_is_taken_off_and_none_of_another_links(house: House) -> None:
-    """Two neighbours' envy for one hit, and a rejection of the other link at the very same place of its stream."""
-    first = two_hits("R-1")
-    (settlement,) = house.play(first)
-    house.play(royal("R-1", table=TWIN))
+def test_all_that_rejected_hits_won_is_taken_off_and_nothing_of_another_link(house: House) -> None:
+    """Two hits of a table, one with two neighbours' envy, and a rejection of the other link at the place of one of them."""
+    first, second = house.play(two_hits("R-1"), royal("R-2"))
+    house.play(message("R-0", table=TWIN), royal("R-1", table=TWIN))
     before = {each.table: each for each in tables_on(DAY)}
-    house.act("hit.reject", "ms-mg01-000001")
-    house.act("hit.reject", "twin-000001")
+    for hit in ("ms-mg01-000001", "twin-000001", "ms-mg01-000003"):
+        house.act("hit.reject", hit)
     cache.clear()
-    assert rows("SELECT count(DISTINCT sequence) FROM accounting_event WHERE kind = 'hit.reject'") == [(1,)]
-    rejected = settlement["awards"][0]
-    envy = [each["paid_cents"] for entry in settlement["seats"] for each in entry["envy"]
-            if each["from_seat"] == rejected["seat"]]  # fmt: skip
-    assert len(envy) == 2 and all(envy)
+    shared = "SELECT sequence FROM accounting_event WHERE kind = 'hit.reject' GROUP BY sequence HAVING count(*) = 2"
+    assert len(rows(shared)) == 1
+    envy = [
+        each["paid_cents"]
+        for settlement in (first, second)
+        for entry in settlement["seats"]
+        for each in entry["envy"]
+        if each["from_seat"] == settlement["awards"][0]["seat"]
+    ]
+    assert len(envy) == 3 and all(envy)
     found = {each.table: each for each in tables_on(DAY)}
+    assert found[LINKED].rejections == 2
     assert found[LINKED].envy_cents == before[LINKED].envy_cents - sum(envy)
-    assert found[LINKED].jackpot_cents == before[LINKED].jackpot_cents - rejected["paid_cents"]
-    ((twin,),) = rows("SELECT sum(cents)::bigint FROM tables_payout JOIN tables_table ON id = table_id"
-                      " WHERE code = %s AND kind IN ('level', 'envy')", TWIN)  # fmt: skip
-    taken = before[TWIN].jackpot_cents - found[TWIN].jackpot_cents + before[TWIN].envy_cents - found[TWIN].envy_cents
-    assert taken == twin
+    assert found[LINKED].jackpot_cents == before[LINKED].jackpot_cents - sum(
+        settlement["awards"][0]["paid_cents"] for settlement in (first, second)
+    )
+    assert (found[TWIN].jackpot_cents, found[TWIN].envy_cents) == (0, 0)
+    assert before[TWIN].jackpot_cents and before[TWIN].envy_cents

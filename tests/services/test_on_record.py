@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from accounting.services import ledger
 from jackpot.hits_on_record import open_hits
 from tables.queries import record
 from tests.services.house import (
     ALONE,
     LINKED,
     NEIGHBOUR,
+    RECEIVED,
     TWIN,
     House,
+    message,
     rows,
     royal,
     run,
@@ -240,3 +244,17 @@ def test_open_hits_are_those_of_before(house: House) -> None:
     stream = House.stream("ms-mg01")
     known = {before: [hit.name for hit in open_hits(stream, before)] for before in (1, 2, 3)}
     assert known == {1: [], 2: ["ms-mg01-000001", "ms-mg01-000002"], 3: [f"ms-mg01-00000{n}" for n in (1, 2, 3)]}
+
+
+def test_the_moment_of_an_event_is_that_of_its_own_stream_s_last_at_least(house: House) -> None:
+    """Whatever another stream has at the same place: it was recorded half a minute later here."""
+    house.play(message("R-1"), at=RECEIVED)
+    house.play(message("R-1", table=TWIN), at=RECEIVED + timedelta(seconds=30))
+    bay, twin = House.stream("ms-mg01"), House.stream("twin")
+    for seconds in (0, 10):
+        at = RECEIVED + timedelta(seconds=seconds)
+        assert ledger.moment_on([bay], at=at) == at
+        assert ledger.moment_on([twin], at=at) == RECEIVED + timedelta(seconds=30)
+        assert ledger.moment_on([bay, twin], at=at) == RECEIVED + timedelta(seconds=30)
+    much_later = RECEIVED - timedelta(minutes=2)
+    assert ledger.moment_on([twin], at=much_later) == much_later, "a clock that is wrong by more is left as it is"

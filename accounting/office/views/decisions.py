@@ -133,9 +133,11 @@ def _fact(field: Field, value: Any) -> Fact:
 
 
 def _nested(title: str, value: Any) -> Fact:
-    if isinstance(value, list) and value and all(isinstance(item, str) for item in value):
+    if value in ([], {}):
+        return Fact(title, "none")
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return Fact(title, ", ".join(value).replace("_", " "))
-    if isinstance(value, dict) and value and all(type(item) is int for item in value.values()):
+    if isinstance(value, dict) and all(type(item) is int for item in value.values()):
         return Fact(title, ", ".join(_figure(key, item) for key, item in value.items()))
     return Fact(title, laid_out(value), True)
 
