@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from tables.odds import mini_tex, of_edition, three_card_poker
+from tables.odds import mini_tex, of_edition, red_dog, three_card_poker
 from tables.odds.dealers_hand import DealersHand
 from tables.odds.deck import BIT
 from tables.odds.mini_tex import meetings
 from tables.rules.cards import DECK, RANKS, SUITS
 from tables.rules.hands import THREE_CARD_LEADS
 from tables.rules.mini_tex import SUITED_ACE_KING_QUEEN
+from tables.rules.paytables import builtin
 from tables.rules.red_dog import CONSECUTIVE, PAIR, hand_of, spread
 from tests.rules.felt import message, play, seat, table
 
@@ -83,6 +84,6 @@ def test_what_red_dog_stakes_and_how_often_it_wins_through_every_deal_of_one_dec
         deals += 1
         staked += 2 if spread((first, second)) >= 7 else 1
         won += paid and hand not in (PAIR, CONSECUTIVE)
-    one_deck = of_edition("rd-base").ordinary
-    assert one_deck.average_stake == Fraction(staked, deals)
-    assert one_deck.hit_frequency == Fraction(won, deals)
+    for one_deck in (of_edition("rd-base").ordinary, red_dog.base(builtin()["rd-base"].rows, 1)):
+        assert one_deck.average_stake == Fraction(staked, deals)
+        assert one_deck.hit_frequency == Fraction(won, deals)
