@@ -1,7 +1,7 @@
 """What is in an image: a bill of materials, and whether it is what requirements.txt pins, file by file.
 
 All of this works without a network but for fetching the tool that writes the bill. What it cannot say is whether anything
-listed has a known weakness: that is a question to a service, `pip-audit -r requirements.txt` or any scanner that reads sbom.json.
+listed has a known weakness: `tests.images.weaknesses` asks that.
 """
 
 from __future__ import annotations

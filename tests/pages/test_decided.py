@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from accounting.office.models import Proposal
+from accounting.office.views.decisions import facts
 from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLER, MANAGER, SUPERVISOR
 from tests.pages.conftest import SignedIn, text_of
 from tests.services.house import LINKED, House, message
@@ -169,3 +171,10 @@ def test_the_form_of_terms_says_what_is_in_force_beside_what_would_change_it(hou
     assert "As it is: $50.00 ;" in text_of(again) and "As it is: $20,000.00 ;" not in text_of(again)
     assert "as it is:" not in text_of(administrator.get("/decisions/new/link.terms/")), "of no link nothing is in force"
     assert administrator.get("/decisions/new/link.terms/?subject=nowhere").status_code == 200
+
+
+def test_a_list_of_nothing_is_said_in_words() -> None:
+    """Somebody who is to agree reads `none`, and no brackets."""
+    for nothing in ([], {}):
+        proposal = Proposal(act="nobody.knows", payload=json.dumps({"parts": nothing, "levels": ["a_b", "c"]}).encode())
+        assert [(fact.title, fact.text) for fact in facts(proposal)] == [("levels", "a b, c"), ("parts", "none")]

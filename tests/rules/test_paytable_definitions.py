@@ -8,6 +8,7 @@ import pytest
 
 from jackpot.rules.definition import DefinitionRefused
 from jackpot.rules.paytable import ProgressivePaytable, Row, read
+from tables.rules.paytables import read as read_edition
 
 ROYAL = {"hand": "royal_flush", "pays": "share", "level": "major", "share_ppm": 1_000_000, "envy_cents": 5_000}
 ROWS: list[dict[str, Any]] = [
@@ -109,3 +110,17 @@ def test_what_is_missing_is_named(key: str) -> None:
 def test_what_a_row_needs_is_named(row: dict[str, Any], key: str) -> None:
     given = {name: value for name, value in row.items() if name != key}
     assert refusal(definition(given)) == (f"rows[0].{key}", "missing_field", "missing")
+
+
+@pytest.mark.parametrize(("odds", "stands"), [(0, False), (1, True), (2, True), (1_000_000, True), (1_000_001, False)])
+def test_the_odds_of_cover_all_are_one_at_least(odds: int, stands: bool) -> None:
+    given = {
+        "code": "own-cover-all", "game": "mississippi-stud", "wager": "cover_all",
+        "odds_by_players": {"royal_flush": [odds] * 6},
+    }  # fmt: skip
+    if stands:
+        assert read_edition(given).odds_by_players == {"royal_flush": (odds,) * 6}
+        return
+    with pytest.raises(DefinitionRefused) as refused:
+        read_edition(given)
+    assert refused.value.path.startswith("odds_by_players")

@@ -215,6 +215,11 @@ def _begun_earlier(house: House) -> object:
 
 
 @against("terms_only_end")
+def _begun_later(house: House) -> object:
+    return jackpot.LevelTerms.objects.filter(level=the_level()).update(in_force=(DEALT, None))
+
+
+@against("terms_only_end")
 def _end_moved(house: House) -> object:
     jackpot.LevelTerms.objects.filter(level=the_level()).update(in_force=(OPENED, DEALT))
     return jackpot.LevelTerms.objects.filter(level=the_level()).update(in_force=(OPENED, RECEIVED))
