@@ -46,7 +46,7 @@ FAR: dict[str, dict[str, Any]] = {
     "growth": {"history": (10_000, 1_000_000, 10_000_000)},
     "history": {"payouts": 10_000_000, "export": 10_000_000},
     "foresee": {"rounds": 1_000_000, "times": 1},
-    "elsewhere": {"base": 200_000, "rounds": 400_000, "seconds": 600.0},
+    "elsewhere": {"base": 200_000, "rounds": 400_000, "seconds": 600.0, "alone": 200.0},
 }
 SHORT: dict[str, dict[str, Any]] = {
     "settle": {"rounds": 1_000, "peer_rounds": 40, "times": 1},

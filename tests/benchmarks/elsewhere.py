@@ -28,10 +28,12 @@ QUERY = """
 WHERE = ("nobody's", "on the copy", "on the house")
 
 
-def run(place: Hall, *, base: int = 50_000, rounds: int = 12_000, seconds: float | None = None) -> list[Figures]:
+def run(
+    place: Hall, *, base: int = 50_000, rounds: int = 12_000, seconds: float | None = None, alone: float | None = None
+) -> list[Figures]:
     """Settle round after round on `base` of history: beside no report, beside one on the copy, beside one on the house.
 
-    Each phase is over after so many rounds or so many seconds, whichever comes first.
+    Each phase is over after so many rounds or so many seconds, whichever comes first; the one beside no report after `alone`.
     """
     text = floor.floor_text(tables=TABLES)
     place.quiet()
@@ -65,7 +67,9 @@ def run(place: Hall, *, base: int = 50_000, rounds: int = 12_000, seconds: float
             place.clone("history", database)
             servers = {"on the copy": copy, "on the house": place.postgres}
             with reported(servers.get(where), database) as lasted:
-                [found] = place.inside(database, ("one_by_one", {"file": str(posted), "seconds": seconds}))
+                [found] = place.inside(
+                    database, ("one_by_one", {"file": str(posted), "seconds": seconds if where in servers else alone})
+                )
                 behind = _behind(copy)
                 kept = _kept(place, database)
             figures.add(
