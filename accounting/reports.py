@@ -171,9 +171,9 @@ LEDGER: Final = Report(
     group=BOOKS,
     roles=KEEPERS,
     parameters=(
-        Parameter(name="account", title="Account", options=_accounts),
+        Parameter(name="account", title="Account", options=_accounts, words=named),
         Parameter(name="stream", title="Stream", options=lambda: list(book_queries.streams())),
-        Parameter(name="reason", title="Reason", options=lambda: REASONS),
+        Parameter(name="reason", title="Reason", options=lambda: REASONS, words=words),
     ),
     columns=(
         Column(name="gaming_date", title="Gaming day", kind=DAY),
@@ -230,7 +230,7 @@ ADJUSTMENTS: Final = Report(
     purpose="Every transfer that people decided on or that went back: reason, who asked, who agreed, and why",
     group=CONTROL,
     roles=KEEPERS,
-    parameters=(Parameter(name="reason", title="Reason", options=lambda: ADJUSTING),),
+    parameters=(Parameter(name="reason", title="Reason", options=lambda: ADJUSTING, words=words),),
     columns=(
         Column(name="gaming_date", title="Gaming day", kind=DAY),
         Column(name="recorded_at", title="Recorded", kind=MOMENT, only_in_files=True),

@@ -37,7 +37,7 @@ ACTS: Final = Report(
     group=CONTROL,
     roles=frozenset({ACCOUNTING, CONTROLLER, AUDITOR, MANAGER}),
     parameters=(
-        Parameter(name="act", title="Act", options=lambda: list(registry.acts())),
+        Parameter(name="act", title="Act", options=lambda: list(registry.acts()), words=registry.title),
         Parameter(name="state", title="State", options=lambda: STATES),
     ),
     columns=(

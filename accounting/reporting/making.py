@@ -143,5 +143,7 @@ def period(report: Report, asked: Asked, when: str) -> str:
 
 def filters(report: Report, asked: Asked) -> str:
     """What a report is narrowed to, in words."""
-    said = [f"{each.title}: {asked.given[each.name]}" for each in report.parameters if each.name in asked.given]
+    said = [
+        f"{each.title}: {each.words(asked.given[each.name])}" for each in report.parameters if each.name in asked.given
+    ]
     return "; ".join(said) or "none"

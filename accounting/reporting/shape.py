@@ -69,12 +69,16 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Parameter:
-    """What a report may be narrowed to. One of its `options`, or any text where it has none; `default` where none is given."""
+    """What a report may be narrowed to. One of its `options`, or any text where it has none; `default` where none is given.
+
+    `words` is what people call an option where that is not the option itself.
+    """
 
     name: str
     title: str
     options: Callable[[], Sequence[str]] | None = None
     default: str = ""
+    words: Callable[[str], str] = str
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -69,7 +69,10 @@ def report(request: HttpRequest, report: str) -> HttpResponse:
         "is_week": wanted.period == ONE_WEEK,
         "is_days": wanted.period == DAYS,
         "stands": wanted.period == AS_IT_STANDS,
-        "parameters": [(each, list(each.options()) if each.options else None) for each in wanted.parameters],
+        "parameters": [
+            (each, [(option, each.words(option)) for option in each.options()] if each.options else None)
+            for each in wanted.parameters
+        ],
         "typed": {name: request.GET.get(name, "") for name in making.names(wanted)},
     }
     try:

@@ -147,7 +147,7 @@ TAX: Final = Report(
     group=HAND_PAYS,
     roles=frozenset({ACCOUNTING, CONTROLLER, AUDITOR}),
     by_calendar=True,
-    parameters=(Parameter(name="withholding", title="Withholding", options=lambda: WITHHOLDINGS),),
+    parameters=(Parameter(name="withholding", title="Withholding", options=lambda: WITHHOLDINGS, words=words),),
     columns=(
         Column(name="slip", title="Slip", page=SLIP),
         Column(name="payee", title="Payee", kind=WHOLE),

@@ -195,7 +195,7 @@ def test_what_cannot_be_read_names_the_field_and_shows_nothing(reported: Lived) 
 
 def test_filters_narrow_and_are_said_in_words(reported: Lived) -> None:
     found = report("ledger", account="cage", reason="payment")
-    assert found["filters"] == "Account: cage; Reason: payment"
+    assert found["filters"] == "Account: Cage; Reason: payment"
     assert {row["credit"] for row in found["rows"]} == {"cage"}
     assert {row["reason"] for row in found["rows"]} == {"payment"}
     (remark,) = found["remarks"]

@@ -15,11 +15,14 @@ from accounting.rules.roles import AUDITOR, MANAGER
 from tables.odds import of_edition
 from tables.odds.thresholds import Thresholds
 from tables.queries.worth import percent
+from tests.pages.lived_in import client_of
 from tests.pages.reported import (
     Lived,
     hit_of,
+    period,
     report,
 )
+from tests.pages.walking import machine_words
 from tests.services.house import LINKED, NEIGHBOUR, TWIN, House, Message, rows, run, value
 
 
@@ -360,3 +363,19 @@ def test_what_a_report_is_narrowed_to_is_what_it_has_of_that(reported: Lived) ->
         ("jackpots", "state"),
         ("tax", "withholding"),
     }
+
+
+def test_a_report_s_page_says_nothing_in_the_words_of_machines(reported: Lived) -> None:
+    """What may be chosen is among it, and what was chosen."""
+    client = client_of(AUDITOR)
+    wrong = {}
+    for code, declared in registry.reports().items():
+        offered: list[tuple[str, str]] = [("", "")]
+        for parameter in declared.parameters:
+            offered += [(parameter.name, option) for option in (parameter.options or tuple)()]
+        for name, option in offered:
+            page = client.get(f"/reports/{code}/", period(code) | ({name: option} if name else {}))
+            assert page.status_code == 200, (code, name, option)
+            if said := machine_words(page):
+                wrong[code, option] = said
+    assert wrong == {}

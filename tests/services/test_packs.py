@@ -158,6 +158,24 @@ def _in_act(parts: Parts) -> None:
     put(parts, lines)
 
 
+def _act_that_a_rule_is_against(parts: Parts) -> None:
+    lines = lines_of(parts)
+    line = event(lines, "level.adjust")
+    line["cause"] = other(line["cause"], r'"part": ?"display"', '"part":"nowhere"')
+    chained_anew(lines)
+    put(parts, lines)
+
+
+def _step_that_nobody_could_take(parts: Parts) -> None:
+    """Of an act that moves no money nothing else would differ."""
+    lines = lines_of(parts)
+    line = event(lines, "hit.verify")
+    line["cause"] = other(line["cause"], r'"subject": ?"ms-mg01-0000', '"subject":"ms-mg01-9000')
+    line["subject"] = line["subject"].replace("-0000", "-9000")
+    chained_anew(lines)
+    put(parts, lines)
+
+
 def _in_transfer(parts: Parts) -> None:
     lines = lines_of(parts)
     event(lines, "round", "MS-101/R-2")["transfers"][0][2] += 1
@@ -261,6 +279,8 @@ CHANGES: dict[str, tuple[Callable[[Parts], None], str]] = {
     "result": (_in_result, r"\(round MS-101/R-3\): digest of the result"),
     "result and every hash after it": (_in_result_with_its_hashes, r"\(round MS-101/R-3\): result"),
     "act and every hash after it": (_in_act, r"\(level.adjust ms-mg01/major\): result"),
+    "act that a rule is against": (_act_that_a_rule_is_against, r"\(level.adjust ms-mg01/major\): decision: .*refused"),
+    "step that nobody could take": (_step_that_nobody_could_take, r"\(hit.verify ms-mg01-9000\d+\): decision: .*refused"),
     "transfer": (_in_transfer, r"\(round MS-101/R-2\): ledger transfers"),
     "transfer left out": (_transfer_left_out, r"\(hit.pay ms-mg01-000001\): ledger transfers"),
     "hash": (_in_hash, r"event 5 \(.*\): hash of the event"),
