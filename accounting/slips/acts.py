@@ -1,5 +1,7 @@
 """What people decide about slips that were issued, and of the payer on tax forms; how a slip is issued is the tables' to say."""
 
+from typing import Any
+
 from accounting.office.acts import Act, Asked, Change, Foreseen, Performed, Tier
 from accounting.queries import the_property
 from accounting.rules.acts import ActRefused, Shape
@@ -45,6 +47,13 @@ def _payer_version(code: str) -> str | None:
     return None if code != the_property().code else "nothing stated" if last is None else str(last.pk)
 
 
+def _payer_as_stated(code: str) -> dict[str, Any]:
+    """What was stated last; from which day the next counts is for whoever states it."""
+    last = queries.last_payer()
+    fields = [field.name for field in payer.STATE_PAYER.fields if field.name != "counts_from"]
+    return {} if last is None else {name: getattr(last, name) for name in fields}
+
+
 def _foresee_payer(asked: Asked) -> Foreseen:
     """What forms of payments from that day on say, and what they said."""
     said = payer.read(asked.payload)
@@ -83,5 +92,6 @@ ACTS: tuple[Act, ...] = (
         version=_payer_version,
         foresee=_foresee_payer,
         perform=_state_payer,
+        begins=_payer_as_stated,
     ),
 )

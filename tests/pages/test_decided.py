@@ -178,3 +178,17 @@ def test_a_list_of_nothing_is_said_in_words() -> None:
     for nothing in ([], {}):
         proposal = Proposal(act="nobody.knows", payload=json.dumps({"parts": nothing, "levels": ["a_b", "c"]}).encode())
         assert [(fact.title, fact.text) for fact in facts(proposal)] == [("levels", "a b, c"), ("parts", "none")]
+
+
+def test_who_states_the_payer_again_begins_with_what_was_stated(house: House, signed_in: SignedIn) -> None:
+    accounting, page = signed_in(ACCOUNTING), "/decisions/new/payer.state/?subject=BOS"
+    assert 'value="Harbor LLC"' not in accounting.get(page).content.decode()
+    said = {
+        "name": "Harbor LLC", "address": "1 Harbor Street, Boston MA", "telephone": "617 555 0100", "number": "12-3456789",
+        "counts_from": "2026-11-01",
+    }  # fmt: skip
+    agree(signed_in(CONTROLLER), ask(accounting, "payer.state", "BOS", payload=said))
+    body = accounting.get(page).content.decode()
+    for name in ("name", "address", "telephone", "number"):
+        assert f'name="p-{name}" value="{said[name]}"' in body
+    assert 'name="p-counts_from" value=""' in body
