@@ -108,7 +108,7 @@ TRIAL_BALANCE: Final = Report(
     roles=KEEPERS,
     columns=(
         Column(name="account", title="Account"),
-        Column(name="code", title="Code"),
+        Column(name="code", title="Code", as_written=True),
         Column(name="number", title="House's number"),
         Column(name="before", title="Brought forward", kind=MONEY, sums=True),
         Column(name="debits", title="Debits", kind=MONEY, sums=True),

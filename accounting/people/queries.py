@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from axes.models import AccessAttempt, AccessLog
 from django.contrib.auth.hashers import is_password_usable
@@ -174,12 +174,18 @@ def _doors(field: str, what: str, first: datetime, end: datetime) -> Iterator[Ac
         beyond = Q(**{f"{field}__gt": last}) | Q(**{field: last, "id__gt": run[-1].pk})
 
 
+def _said(value: Any) -> str:
+    return ("yes" if value else "no") if isinstance(value, bool) else "none" if value is None else str(value)
+
+
 def acts_of_access(first: datetime, end: datetime) -> Iterator[Access]:
     """What the audit trail has of access from a moment to before another, in its order."""
     for one in audit_between(first, end, about=OF_ACCESS):
         said = one.detail.get("after", one.detail)
         words = ", ".join(
-            f"{name.replace('_', ' ')} {value}" for name, value in said.items() if not isinstance(value, dict | list)
+            f"{name.replace('_', ' ')} {_said(value)}"
+            for name, value in said.items()
+            if not isinstance(value, dict | list)
         )
         about = one.subject.removeprefix("person ")
         yield Access(one.recorded_at, one.action, one.actor, about, one.origin or None, words or None)

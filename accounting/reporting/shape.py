@@ -49,7 +49,7 @@ class Column:
     """One column. What `sums` has a total; a `ratio` of two others has the ratio of their totals.
 
     What is `only_in_files` a page leaves out: it has no room for everything. `words` are what people call a code, on screen
-    and on paper; files that are read by programs have the code.
+    and on paper; files that are read by programs have the code. What is `as_written` is a code for people, too, and looks so.
     """
 
     name: str
@@ -60,6 +60,7 @@ class Column:
     page: Page | None = None
     only_in_files: bool = False
     words: Callable[[str], str] | None = None
+    as_written: bool = False
 
     @property
     def is_figure(self) -> bool:

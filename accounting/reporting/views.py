@@ -131,6 +131,8 @@ def _cell(column: Column, value: Any, zone: ZoneInfo, roles: frozenset[str]) -> 
         classes = "n" if value or column.kind != MONEY else "n zero"
     elif column.kind in (DAY, MOMENT) or (len(text) <= SHORT and " " not in text):
         classes = "nowrap"
+    if column.as_written:
+        classes = "mono"
     return Cell(text, classes, _address(column, value, roles))
 
 

@@ -16,8 +16,7 @@ from tests.services.test_slips import ask
 
 ENVY = f"{LINKED}/R-1/1/3"
 WAITING = """
-    SELECT count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE 'INSERT INTO slips_slip%%'
+    SELECT count(*) FROM pg_locks WHERE NOT granted AND pg_backend_pid() = ANY (pg_blocking_pids(pid))
 """
 
 
@@ -45,7 +44,7 @@ def test_a_second_slip_of_a_payout_waits_for_the_first_whatever_number_it_bears(
     refused: list[str | None] = []
 
     def second(row: dict[str, Any]) -> None:
-        columns = ", ".join(row)
+        columns = ", ".join(f'"{name}"' for name in row)
         try:
             with connection.cursor() as cursor:
                 cursor.execute(
@@ -57,7 +56,7 @@ def test_a_second_slip_of_a_payout_waits_for_the_first_whatever_number_it_bears(
 
     with ExitStack() as first:
         first.enter_context(transaction.atomic())
-        ask("slip.issue", ENVY, ANYBODY["cage"], method="table", form="chips")
+        ask("slip.issue", ENVY, ANYBODY["supervisor"], method="table", form="chips")
         row = slip_made() | {"number": 2}
         with beside(lambda: second(row)) as thread:
             give_up = time.monotonic() + 20
