@@ -175,7 +175,8 @@ def test_the_form_of_terms_says_what_is_in_force_beside_what_would_change_it(hou
 
 def test_a_list_of_nothing_is_said_in_words() -> None:
     """Somebody who is to agree reads `none`, and no brackets."""
-    for nothing in ([], {}):
+    empty: tuple[Any, ...] = ([], {})
+    for nothing in empty:
         proposal = Proposal(act="nobody.knows", payload=json.dumps({"parts": nothing, "levels": ["a_b", "c"]}).encode())
         assert [(fact.title, fact.text) for fact in facts(proposal)] == [("levels", "a b, c"), ("parts", "none")]
 

@@ -21,7 +21,8 @@ ACCOUNT = "wagers"
 def lists() -> list[tuple[str, dict[str, str]]]:
     """Every address that takes a limit, with what it must be given."""
     found = []
-    for path, methods in SchemaGenerator().get_schema(public=True)["paths"].items():
+    schema = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]
+    for path, methods in schema["paths"].items():
         given = {each["name"]: each for each in methods.get("get", {}).get("parameters", ())}
         if "limit" not in given:
             continue
@@ -63,12 +64,8 @@ def test_every_list_ends_with_its_last_row_whatever_its_pages_hold(house: House)
         if len(rows) < 2:
             continue
         several += 1
-        part, onward, pages = [], {}, 0
         half = -(-len(rows) // 2)
-        while onward is not None:
-            page = read(address, given | {"limit": str(half)} | onward)
-            part += page["items"]
-            onward = {"cursor": page["next"]} if page["next"] else None
-            pages += 1
-        assert (part, pages) == (rows, 2), address
+        first = read(address, given | {"limit": str(half)})
+        second = read(address, given | {"limit": str(half), "cursor": first["next"]})
+        assert (first["items"] + second["items"], second["next"]) == (rows, None), address
     assert several >= 5, "lists with more than one row are among them"

@@ -308,10 +308,10 @@ may be seen of them is shown by views. The server's own functions that would let
 advisory locks (whoever settles holds one for its stream), `pg_notify`, large objects, messages in the write-ahead log. `NOTIFY`
 and `LISTEN` are statements that no server can forbid: a notice only makes who hears it read again.
 
-The limits of `jackpot_auditor` (read only, five minutes and one core a statement, thirty seconds idle in a transaction) are advisory:
-a role may lift its own. What it cannot lift: what it may do to which table, ten connections, and the watchdog. Every ten seconds the
-service ends whatever session of `jackpot_auditor`, or of a role that is a member of it, has held a snapshot longer than
-`JACKPOT_SNAPSHOT_SECONDS` (600); never one that settles, serves, exports, migrates or replicates. On a server where nobody is
+The limits of `jackpot_auditor` (read only, five minutes and one core a statement, thirty seconds idle in a transaction) are
+advisory: a role may lift its own. What it cannot lift: what it may do to which table, ten connections, and the watchdog. Every
+ten seconds the service ends whatever session of `jackpot_auditor`, or of a role that is a member of it, has held a snapshot longer
+than `JACKPOT_SNAPSHOT_SECONDS` (600); never one that settles, serves, exports, migrates or replicates. On a server where nobody is
 superuser, run `functions.sql` and the grants of `docker/roles.sql` as whoever comes nearest; what that one may not revoke stays
 callable, and reports belong on a replica.
 
