@@ -310,10 +310,10 @@ and `LISTEN` are statements that no server can forbid: a notice only makes who h
 
 The limits of `jackpot_auditor` (read only, five minutes and one core a statement, thirty seconds idle in a transaction) are
 advisory: a role may lift its own. What it cannot lift: what it may do to which table, ten connections, and the watchdog. Every
-ten seconds the service ends whatever session of `jackpot_auditor`, or of a role that is a member of it, has held a snapshot longer
-than `JACKPOT_SNAPSHOT_SECONDS` (600); never one that settles, serves, exports, migrates or replicates. On a server where nobody is
-superuser, run `functions.sql` and the grants of `docker/roles.sql` as whoever comes nearest; what that one may not revoke stays
-callable, and reports belong on a replica.
+ten seconds the service ends whatever session of `jackpot_auditor`, or of a role that is a member of it, has held a snapshot
+longer than `JACKPOT_SNAPSHOT_SECONDS` (600); never one that settles, serves, exports, migrates or replicates. On a server where
+nobody is superuser, run `functions.sql` and the grants of `docker/roles.sql` as whoever comes nearest; what that one may not
+revoke stays callable, and reports belong on a replica.
 
 The embedded server trusts whoever reaches its socket, which is its user alone (mode 0700): the roles hold against statements, not
 against somebody who runs programs as that user. On a server of your own each role has its password, and only the migration is
