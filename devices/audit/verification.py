@@ -166,10 +166,11 @@ def _handed_over(stream: Snapshot, reached: State, began: State) -> None:
 
 
 def _nothing_beyond(stream_id: int, where: str) -> None:
-    """Rows that name an event after the last one belong to nothing."""
+    """Rows that name an event after the last one, or before the opening, belong to nothing."""
     for what, sequence in rows_beyond(stream_id).items():
         if sequence is not None:
-            raise Difference(where, f"{what} after the last event", "none", f"sequence {sequence}")
+            place = "before the opening" if sequence < 0 else "after the last event"
+            raise Difference(where, f"{what} {place}", "none", f"sequence {sequence}")
 
 
 def _compare(stream: Snapshot, reached: State, sums: Sums) -> None:

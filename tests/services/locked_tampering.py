@@ -72,6 +72,17 @@ TAMPERING_WITH_LOCKS = {
         ' "reference": "L-9", "state": "locked", "ended": null}\')).* FROM tables_lock l WHERE reference = \'L-1\'',
         "stream ms-mg01: locks after the last event:",
     ),
+    "a lock of the event that is next": (
+        "INSERT INTO tables_lock SELECT (jsonb_populate_record(l, jsonb_build_object('sequence', next_sequence,"
+        " 'message_id', 4711, 'reference', 'L-9', 'state', 'locked', 'ended', NULL))).* FROM tables_lock l"
+        " JOIN accounting_stream stream ON stream.id = l.stream_id WHERE reference = 'L-1'",
+        "stream ms-mg01: locks after the last event:",
+    ),
+    "a lock before the opening": (
+        "INSERT INTO tables_lock SELECT (jsonb_populate_record(l, '{\"sequence\": -1, \"message_id\": 4711,"
+        ' "reference": "L-9", "state": "locked", "ended": null}\')).* FROM tables_lock l WHERE reference = \'L-1\'',
+        "stream ms-mg01: locks before the opening:",
+    ),
     "a lock under a stream that does not exist": (
         "INSERT INTO tables_lock SELECT (jsonb_populate_record(l, '{\"stream_id\": 4711, \"message_id\": 4711,"
         ' "reference": "L-9", "state": "locked", "ended": null}\')).* FROM tables_lock l WHERE reference = \'L-1\'',
