@@ -51,6 +51,7 @@ TOGETHER = {
         "STATE": PART + "what became of a payout's hit",
         "BY_KEY": PART + "one payout by its stream's code",
         "LEVELS": PART + "the levels of a link",
+        "FALLEN": PART + "payouts that were rejected, cancelled or voided, found from those few",
     },
     "tables/queries/record.py": {
         "CORRECTED": "rounds that people corrected, with the act's document",
