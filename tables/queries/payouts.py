@@ -164,7 +164,7 @@ FALLEN = """
     UNION ALL
     SELECT ended.stream_id, ended.sequence, ended.line FROM tables_envyend ended WHERE ended.state = 'cancelled'
 """
-ADDED_UP = "SELECT count(*), coalesce(sum(payout.cents), 0)::bigint FROM tables_payout payout "
+ADDED_UP = "SELECT count(*), coalesce(sum(payout.cents), 0) FROM tables_payout payout "
 OF_THEM = f" AND (payout.stream_id, payout.sequence, payout.line) IN ({FALLEN})"
 
 
@@ -178,7 +178,7 @@ def total(filters: Mapping[str, str], *, seconds: float) -> Total | None:
             cursor.execute(ADDED_UP + where, values)
             all_of_them = cursor.fetchone()
             cursor.execute(ADDED_UP + (where or " WHERE true") + OF_THEM, values)
-            found = Total(*all_of_them, *cursor.fetchone())
+            found = Total(*map(int, (*all_of_them, *cursor.fetchone())))
             cursor.execute("SET LOCAL statement_timeout = DEFAULT")
     except OperationalError as error:
         if isinstance(error.__cause__, QueryCanceled):

@@ -140,3 +140,16 @@ def test_a_cursor_that_nobody_was_given_is_refused(key: list[object], sort: str,
     with pytest.raises(BadParameter) as refusal:
         payouts.page({"cursor": text, "sort": sort})
     assert refusal.value.name == "cursor"
+
+
+def test_a_sum_may_come_to_more_than_a_bigint_and_so_may_what_has_fallen(house: House) -> None:
+    """Ten million payouts as large as the door lets in would: a few that are larger stand for them."""
+    house.play(two_hits("R-1"))
+    house.act("round.void", f"{LINKED}/R-1")
+    run("SET LOCAL session_replication_role = replica")
+    run("UPDATE tables_payout SET cents = %s WHERE kind = 'base'", 2**62)
+    run("SET LOCAL session_replication_role = origin")
+    found = payouts.page({}, limit=payouts.MOST).items
+    come_to = sum(item["cents"] for item in found)
+    assert come_to > 2**64
+    assert payouts.total({}, seconds=20) == payouts.Total(len(found), come_to, len(found), come_to)
