@@ -68,3 +68,11 @@ def test_moments_of_a_record_are_on_the_house_s_clock_and_the_rest_is_as_it_is()
 def test_nothing_from_outside_becomes_markup() -> None:
     assert "<script>" not in cards.row(["<script>"], "small")
     assert "<b>" not in pages.account("level:<b>/x:liability")
+
+
+def test_a_change_to_nothing_has_no_arrow_to_it() -> None:
+    before, after = (
+        {"Hits": "1 is carried", "State": "open", "Link": "cove"},
+        {"Hits": "", "State": "closed", "Link": "none"},
+    )
+    assert pages.gist({"before": before, "after": after}) == "Hits 1 is carried, State open → closed, Link cove → none"
