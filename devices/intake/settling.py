@@ -105,9 +105,11 @@ HAND_OVER = """
     FROM unnest(%s::bigint[], %s::bigint[]) AS belongs (message_id, stream_id)
     WHERE queued.stream_id = %s AND queued.message_id = belongs.message_id RETURNING queued.stream_id
 """
-# An error of ours is no evidence against a message: the attempt that it ended is not counted.
-STOPPED = """
-    WITH excused AS (UPDATE devices_attempt SET attempts = greatest(0, attempts - %s) WHERE stream_id = %s)
+# Who took the stream's row between an attempt and its batch is no evidence against a message, and an error of ours is none:
+# the attempt that either ended is not counted.
+EXCUSE = "UPDATE devices_attempt SET attempts = greatest(0, attempts - %s) WHERE stream_id = %s"
+STOPPED = f"""
+    WITH excused AS ({EXCUSE})
     INSERT INTO devices_stoppage AS stoppage (stream_id, since, reason) VALUES (%s, %s, %s)
     ON CONFLICT (stream_id) DO UPDATE SET reason = excluded.reason
 """
@@ -150,7 +152,10 @@ def settle_next(stream_id: int, *, clock: Callable[[], datetime], limit: int = B
                 return Taken(Batch(), busy=True)
             if attempts == 0:
                 return Taken(Batch())
-            return _settle_suspiciously(stream_id, limit, clock=clock, attempts=attempts)
+            taken = _settle_suspiciously(stream_id, limit, clock=clock, attempts=attempts)
+            if taken.busy:
+                execute(EXCUSE, [counted, stream_id])
+            return taken
         except Exception as error:
             terms.forget()
             if isinstance(error, SelfCheckFailed):

@@ -226,5 +226,6 @@ def test_terms_change_while_batches_are_settled(busy_house: House) -> None:
     for worker in workers:
         worker.join(120)
     assert failures == []
+    assert rows("SELECT reference, reasons, error FROM tables_hold") == []
     assert value("SELECT count(*) FROM tables_round") == 400
     verify()
