@@ -22,6 +22,6 @@ def hold_open(dates: Collection[date]) -> dict[date, date]:
     """
     if not dates:
         return {}
-    ((closed_through,),) = execute(HOLD_OPEN)
+    ((closed_through,),) = execute(HOLD_OPEN, kept=True)
     first_open = closed_through + timedelta(days=1) if closed_through else date.min
     return {day: max(day, first_open) for day in dates}

@@ -38,10 +38,11 @@ class Verdict:
     message_id: int
 
 
+# A receipt is handed out when something was stored, and its transaction has a number by which it can be seen to be at work while
+# the receipt is on its way (`passed`).
 # References go in sorted, so that two batches that share some never wait for each other in a circle.
 STORE = """
-    WITH receipt AS (SELECT nextval('devices_receipt') AS number),
-    incoming AS MATERIALIZED (
+    WITH incoming AS MATERIALIZED (
         SELECT nextval('devices_message_id_seq') AS message_id, arrival.*
         FROM unnest(
             %(stream)s::bigint[], %(table)s::bigint[], %(reference)s::text[], %(kind)s::text[], %(device)s::bigint[],
@@ -55,6 +56,7 @@ STORE = """
         ORDER BY table_id, reference COLLATE "C", kind, position
         ON CONFLICT DO NOTHING RETURNING message_id
     ),
+    receipt AS MATERIALIZED (SELECT nextval('devices_receipt') AS number FROM (SELECT FROM fresh LIMIT 1) AS stored),
     stored AS (
         INSERT INTO devices_message
             (id, stream_id, table_id, reference, kind, device_id, device_sequence, received_at, raw, digest)
@@ -98,7 +100,7 @@ def _accept_once(arrivals: Sequence[Arrival]) -> list[Verdict]:
         "raw": [arrival.raw for arrival in arrivals],
         "digest": [arrival.digest for arrival in arrivals],
         "position": list(range(len(arrivals))),
-    })  # fmt: skip
+    }, kept=True)  # fmt: skip
     verdicts = {position: Verdict(ACCEPTED, message_id) for position, message_id in stored}
     known = {position: arrival for position, arrival in enumerate(arrivals) if position not in verdicts}
     if known:

@@ -13,7 +13,7 @@ from accounting.services import ledger
 from accounting.services.copying import refused_rows
 from accounting.statements import execute
 from devices import collector
-from devices.intake import self_check
+from devices.intake import passed, self_check
 from devices.intake.self_check import SelfCheckFailed
 from devices.models import SignificantEvent
 from devices.queries import ATTEMPTING
@@ -27,34 +27,50 @@ DEATHS_UNTIL_SUSPECT = 2
 # Committed before the batch is tried, so that a batch that kills its worker is known by the next one. It may be lost
 # with the database: then the batch is simply tried once more. A batch that succeeds moves the front, and with it this.
 # One statement is one transaction and one way to the server: a floor's quiet hours are batches of one.
-ATTEMPT = """
+ATTEMPT = f"""
     WITH forgetful AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS done),
     locked AS MATERIALIZED (
-        SELECT stream.id FROM forgetful, accounting_stream stream WHERE stream.id = %s AND forgetful.done IS NOT NULL
+        SELECT stream.id FROM forgetful, accounting_stream stream
+        WHERE stream.ctid = (SELECT ctid FROM accounting_stream WHERE id <= %(stream)s ORDER BY id DESC LIMIT 1)
+            AND stream.id = %(stream)s AND forgetful.done IS NOT NULL
         FOR NO KEY UPDATE OF stream SKIP LOCKED
     ),
-    tried AS (
-        INSERT INTO devices_attempt AS attempt (stream_id, receipt, position, attempts)
-        SELECT locked.id, front.receipt, front.position, 1 FROM locked CROSS JOIN LATERAL (
-            SELECT receipt, position FROM devices_queued WHERE stream_id = locked.id ORDER BY receipt, position LIMIT 1
-        ) AS front
-        ON CONFLICT (stream_id) DO UPDATE SET receipt = excluded.receipt, position = excluded.position,
-            attempts = CASE WHEN (attempt.receipt, attempt.position) = (excluded.receipt, excluded.position)
-                THEN attempt.attempts + %s ELSE 1 END
+    front AS MATERIALIZED (
+        SELECT locked.id AS stream_id, first.receipt, first.position FROM locked CROSS JOIN LATERAL (
+            SELECT receipt, position FROM devices_queued WHERE stream_id = locked.id AND receipt >= {passed.FROM}
+            ORDER BY receipt, position LIMIT 1
+        ) AS first
+    ),
+    last AS MATERIALIZED (
+        SELECT ctid, stream_id FROM devices_attempt WHERE stream_id <= %(stream)s ORDER BY stream_id DESC LIMIT 1
+    ),
+    again AS (
+        UPDATE devices_attempt attempt SET receipt = front.receipt, position = front.position,
+            attempts = CASE WHEN (attempt.receipt, attempt.position) = (front.receipt, front.position)
+                THEN attempt.attempts + %(counted)s ELSE 1 END
+        FROM front CROSS JOIN last WHERE attempt.ctid = last.ctid AND attempt.stream_id = front.stream_id
+        RETURNING attempts
+    ),
+    first AS (
+        INSERT INTO devices_attempt (stream_id, receipt, position, attempts)
+        SELECT stream_id, receipt, position, 1 FROM front
+        WHERE NOT EXISTS (SELECT FROM last WHERE last.stream_id = front.stream_id)
         RETURNING attempts
     )
-    SELECT EXISTS (SELECT FROM locked), (SELECT attempts FROM tried)
+    SELECT EXISTS (SELECT FROM locked), (SELECT attempts FROM again UNION ALL SELECT attempts FROM first)
 """
 # Held by the session from the attempt until it is over, for between the two the stream's row is free. Another worker who
 # counted an attempt then would make a message suspicious that has killed nobody. It ends with the session, however that
 # ends; a session that falls silent here is ended by idle_session_timeout.
 # Where nothing waits it is not even tried.
-TRY_ALONE = """
-    SELECT pg_try_advisory_lock(%s) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT 1) AS waiting
+TRY_ALONE = f"""
+    SELECT pg_try_advisory_lock(%(lock)s) FROM (
+        SELECT FROM devices_queued WHERE stream_id = %(stream)s AND receipt >= {passed.FROM} ORDER BY receipt LIMIT 1
+    ) AS waiting
 """
 OVER = "SELECT pg_advisory_unlock(%s)"
-# Locks cost a stream without them one look into an empty index: whether any waits is asked once a statement.
-TAKE = """
+# Locks cost a stream without them one look into an empty index: whether any waits is asked once a statement, of the newest first.
+TAKE = f"""
     SELECT message.id, message.table_id, message.reference, message.received_at, message.raw, message.digest,
         message.device_id, message.kind,
         CASE WHEN message.kind = 'lock' THEN CASE WHEN EXISTS (
@@ -63,14 +79,20 @@ TAKE = """
                     AND (EXISTS (SELECT FROM tables_round round WHERE round.message_id = reference.message_id)
                         OR EXISTS (SELECT FROM tables_hold hold WHERE hold.message_id = reference.message_id))
             ) THEN 'late'::bytea ELSE ''::bytea END
-        WHEN EXISTS (SELECT FROM tables_lock waiting WHERE waiting.stream_id = %s AND waiting.state = 'locked') THEN (
+        WHEN (
+            SELECT waiting.stream_id FROM tables_lock waiting
+            WHERE waiting.stream_id <= %(stream)s AND waiting.state = 'locked' ORDER BY waiting.stream_id DESC LIMIT 1
+        ) = %(stream)s THEN (
             SELECT lock.put_in FROM tables_lock lock WHERE lock.table_id = message.table_id
                 AND lock.reference = message.reference AND lock.stream_id = queued.stream_id AND lock.state = 'locked'
         ) END, queued.receipt, queued.position
     FROM devices_queued queued JOIN devices_message message ON message.id = queued.message_id
-    WHERE queued.stream_id = %s ORDER BY queued.receipt, queued.position LIMIT %s
+    WHERE queued.stream_id = %(stream)s AND queued.receipt >= {passed.FROM}
+    ORDER BY queued.receipt, queued.position LIMIT %(limit)s
 """
-# From each stream's first place straight to the next stream's: what a sweep costs does not grow with what waits.
+# From each stream's first place straight to the next stream's: what a sweep costs does not grow with what waits. It starts at the
+# beginning, whatever a stream has passed, and takes that back where something waits below: a post of a version that did not yet
+# have its number before its receipt may have been overtaken, and waits for this look at most.
 STREAMS_WAITING = """
     WITH RECURSIVE front (stream_id, receipt) AS (
         (SELECT stream_id, receipt FROM devices_queued ORDER BY stream_id, receipt LIMIT 1)
@@ -79,31 +101,53 @@ STREAMS_WAITING = """
             SELECT stream_id, receipt FROM devices_queued WHERE stream_id > front.stream_id
             ORDER BY stream_id, receipt LIMIT 1
         ) AS next
+    ),
+    taken_back AS (
+        UPDATE devices_passed passed SET receipt = front.receipt
+        FROM front WHERE passed.stream_id = front.stream_id AND passed.receipt > front.receipt
     )
     SELECT stream_id FROM front ORDER BY receipt
 """
-WAITING = "SELECT count(*) FROM (SELECT FROM devices_queued WHERE stream_id = %s LIMIT %s) AS waiting"
+WAITING = f"""
+    SELECT count(*) FROM (
+        SELECT FROM devices_queued WHERE stream_id = %(stream)s AND receipt >= {passed.FROM} LIMIT %(most)s
+    ) AS waiting
+"""
 # Exactly what was taken: a post with a lower receipt may have committed since, and it is not settled yet. The range is
 # for the index. A stream that commits a batch does not stand still.
 DONE = SQL(
     "WITH going_on AS (DELETE FROM devices_stoppage WHERE stream_id = {stream})"
-    " DELETE FROM devices_queued WHERE stream_id = {stream} AND (receipt, position) <= ({receipt}, {position})"
-    " AND message_id = ANY({messages})"
+    " DELETE FROM devices_queued WHERE stream_id = {stream} AND receipt >= {first}"
+    " AND (receipt, position) <= ({receipt}, {position}) AND message_id = ANY({messages})"
 )
 # A message accepted while its table changed streams lies in the old one's queue; its place, a receipt and an index, is the
-# same in any.
-REROUTE = """
-    UPDATE devices_queued queued SET stream_id = tabl.stream_id
-    FROM devices_message message JOIN tables_table tabl ON tabl.id = message.table_id
-    WHERE queued.stream_id = %s AND queued.message_id = ANY(%s) AND message.id = queued.message_id
-        AND tabl.stream_id <> queued.stream_id
-    RETURNING queued.stream_id
+# same in any. What the new one has passed may be more than that: it is taken back.
+MOVED = """
+    , taken_back AS (
+        UPDATE devices_passed passed SET receipt = least(passed.receipt, lowest.receipt),
+            put_forward = least(passed.put_forward, lowest.receipt)
+        FROM (SELECT stream_id, min(receipt) AS receipt FROM moved GROUP BY stream_id) AS lowest
+        WHERE passed.stream_id = lowest.stream_id
+    )
+    SELECT stream_id FROM moved
+"""
+REROUTE = f"""
+    WITH moved AS (
+        UPDATE devices_queued queued SET stream_id = tabl.stream_id
+        FROM devices_message message JOIN tables_table tabl ON tabl.id = message.table_id
+        WHERE queued.stream_id = %s AND queued.message_id = ANY(%s) AND message.id = queued.message_id
+            AND tabl.stream_id <> queued.stream_id
+        RETURNING queued.stream_id, queued.receipt
+    ) {MOVED}
 """
 # A message of a table that joined or left a link belongs where its moment does, wherever the table is now.
-HAND_OVER = """
-    UPDATE devices_queued queued SET stream_id = belongs.stream_id
-    FROM unnest(%s::bigint[], %s::bigint[]) AS belongs (message_id, stream_id)
-    WHERE queued.stream_id = %s AND queued.message_id = belongs.message_id RETURNING queued.stream_id
+HAND_OVER = f"""
+    WITH moved AS (
+        UPDATE devices_queued queued SET stream_id = belongs.stream_id
+        FROM unnest(%s::bigint[], %s::bigint[]) AS belongs (message_id, stream_id)
+        WHERE queued.stream_id = %s AND queued.message_id = belongs.message_id
+        RETURNING queued.stream_id, queued.receipt
+    ) {MOVED}
 """
 # Who took the stream's row between an attempt and its batch is no evidence against a message, and an error of ours is none:
 # the attempt that either ended is not counted.
@@ -203,7 +247,7 @@ def _alone_at(stream_id: int) -> Iterator[bool | None]:
 
     None where nothing waits.
     """
-    found = execute(TRY_ALONE, [ATTEMPTING + stream_id, stream_id])
+    found = execute(TRY_ALONE, {"lock": ATTEMPTING + stream_id, "stream": stream_id}, kept=True)
     alone = found[0][0] if found else None
     try:
         yield alone
@@ -216,14 +260,14 @@ def _alone_at(stream_id: int) -> Iterator[bool | None]:
 def _over(stream_id: int) -> bool:
     """Give the session's lock back; whether it was there to be given back."""
     try:
-        return bool(execute(OVER, [ATTEMPTING + stream_id])[0][0])
+        return bool(execute(OVER, [ATTEMPTING + stream_id], kept=True)[0][0])
     except Error:
         return False
 
 
 def _waiting(stream_id: int, most: int) -> int:
     """How many messages of a stream wait; `most` when there are more."""
-    return int(execute(WAITING, [stream_id, most])[0][0])
+    return int(execute(WAITING, {"stream": stream_id, "most": most})[0][0])
 
 
 def _is_evidence(error: DatabaseError) -> bool:
@@ -240,7 +284,7 @@ def _is_silent(error: Exception) -> bool:
 
 def _attempt(stream_id: int) -> int | None:
     """Commit that the front of the queue is being tried: its number of tries; 0 when nothing waits, None when busy."""
-    ((free, tries),) = execute(ATTEMPT, [stream_id, 0 if stream_id in _excused else 1])
+    ((free, tries),) = execute(ATTEMPT, {"stream": stream_id, "counted": 0 if stream_id in _excused else 1}, kept=True)
     if not free:
         return None
     _excused.discard(stream_id)
@@ -253,7 +297,7 @@ def _settle(stream_id: int, size: int, *, clock: Callable[[], datetime], hold_fo
         if locked is None:
             return Taken(Batch(), busy=True)
         at = clock()  # by whoever holds the lock: a moment from before it was free may be earlier than the last event's
-        rows = execute(TAKE, [stream_id, stream_id, size])
+        rows = execute(TAKE, {"stream": stream_id, "limit": size}, kept=True)
         if not rows:
             return Taken(Batch())
         stream = StreamHead(*locked)
@@ -269,11 +313,14 @@ def _settle(stream_id: int, size: int, *, clock: Callable[[], datetime], hold_fo
             receipt, position = rows[-1][9:11]
             done = DONE.format(
                 stream=stream_id,
+                first=rows[0][9],
                 receipt=receipt,
                 position=position,
                 messages=[message.message_id for message in incoming],
             )
             batch = rounds.settle_batch(stream, incoming, at=at, hold_for=hold_for, besides=done)
+            if not rerouted:  # else it holds another stream's row, whose batch may hold this one's
+                passed.took(stream_id, receipt)
         _report(batch, at)
     return Taken(batch, more=len(rows) == size, rerouted=rerouted)
 

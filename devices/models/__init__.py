@@ -1,7 +1,7 @@
 """What devices remember: the gateways, every message they sent, and what waits to be settled."""
 
 from devices.models.device import Contact, Device, Heartbeat, SignificantEvent
-from devices.models.message import Attempt, Deal, Looked, Message, Queued, Reference, Stoppage
+from devices.models.message import Attempt, Deal, Looked, Message, Passed, Queued, Reference, Stoppage
 
 __all__ = [
     "Attempt",
@@ -11,6 +11,7 @@ __all__ = [
     "Heartbeat",
     "Looked",
     "Message",
+    "Passed",
     "Queued",
     "Reference",
     "SignificantEvent",

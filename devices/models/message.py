@@ -1,7 +1,7 @@
 """The inbox: every accepted message for ever, its reference for ever, and its place in the queue until settled."""
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import F, Q
 
 from accounting.fields import unguarded
 
@@ -67,6 +67,25 @@ class Attempt(models.Model):
     receipt = models.BigIntegerField()
     position = models.SmallIntegerField()
     attempts = models.IntegerField()
+
+
+class Passed(models.Model):
+    """The receipt below which nothing waits on a stream and nothing will come, and the one put forward to be the next.
+
+    `noted_by` is the number of the transaction after which nobody is handed a lower one than that; 0 until it is noted.
+    """
+
+    stream = models.OneToOneField("accounting.Stream", on_delete=models.CASCADE, primary_key=True, related_name="+")
+    receipt = models.BigIntegerField()
+    put_forward = models.BigIntegerField()
+    noted_by = models.BigIntegerField()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                name="a_stream_has_passed_no_more_than_was_put_forward", condition=Q(put_forward__gte=F("receipt"))
+            ),
+        ]
 
 
 class Stoppage(models.Model):

@@ -1,6 +1,7 @@
 """Settings of every process. What differs between installations comes from the environment; README.md lists it."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -114,6 +115,10 @@ elif ROLE == "settle":
     DATABASES["default"]["CONN_MAX_AGE"] = None
 elif ROLE == "work":
     DATABASES["default"]["CONN_MAX_AGE"] = 600
+if ROLE in ("web", "settle"):
+    _options["prepare_threshold"] = (
+        sys.maxsize
+    )  # keeps the plans of statements that ask for it (accounting.statements) only
 
 # A copy of the database, for reading at leisure (accounting.elsewhere). Sessions there are made for a page and end with it, so
 # that a copy that is gone is found out by the next; where it cannot be read, the house is, on a session that cannot write.

@@ -87,7 +87,7 @@ class LinkMeters:
             for lifetime in (self.lifetime[code],)
         ]  # fmt: skip
         for level_id, *row in rows:
-            execute(WRITE_METER, [*row, level_id])
+            execute(WRITE_METER, [*row, level_id, level_id], kept=True)
         if self.detected:
             Hit.objects.bulk_create(self.detected)
             HitStep.objects.bulk_create(
@@ -97,13 +97,14 @@ class LinkMeters:
             Link.objects.filter(pk=self.link_id).update(next_hit=self.next_hit)
 
 
+# Found from the end of its index, as the ledger's rows are.
 WRITE_METER = """
     UPDATE jackpot_meter SET sequence = %s, value_cents = %s, residual_millionths = %s,
         reserve_cents = %s, reserve_residual_millionths = %s,
         overflow_cents = %s, overflow_residual_millionths = %s,
         wagers = %s, hits = %s, wins_cents = %s,
         contributed_millionths = %s, reserved_millionths = %s, overflowed_millionths = %s
-    WHERE level_id = %s
+    WHERE ctid = (SELECT ctid FROM jackpot_meter WHERE level_id <= %s ORDER BY level_id DESC LIMIT 1) AND level_id = %s
 """
 READ_METERS = """
     SELECT link.id, link.code, link.next_hit, level.code, level.id,
@@ -111,8 +112,10 @@ READ_METERS = """
         meter.overflow_cents, meter.overflow_residual_millionths, meter.wagers, meter.hits, meter.wins_cents,
         meter.contributed_millionths, meter.reserved_millionths, meter.overflowed_millionths
     FROM jackpot_link link JOIN jackpot_level level ON level.link_id = link.id
-        JOIN jackpot_meter meter ON meter.level_id = level.id
-    WHERE link.stream_id = %s ORDER BY level.id
+        CROSS JOIN LATERAL (
+            SELECT * FROM jackpot_meter newest WHERE newest.level_id <= level.id ORDER BY newest.level_id DESC LIMIT 1
+        ) AS meter
+    WHERE link.stream_id = %s AND meter.level_id = level.id ORDER BY level.id
 """
 
 
@@ -147,7 +150,7 @@ def move_on(sequences: Mapping[int, int]) -> None:
 
 def read(stream_id: int) -> LinkMeters | None:
     """The meters of the link on a stream, None where the stream is a table's own. The caller holds the stream's lock."""
-    rows = execute(READ_METERS, [stream_id])
+    rows = execute(READ_METERS, [stream_id], kept=True)
     if not rows:
         return None
     link_id, link, next_hit = rows[0][:3]

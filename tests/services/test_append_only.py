@@ -165,6 +165,7 @@ def test_no_table_of_records_is_forgotten(house: House) -> None:
         "tables_table": "state",
         "tables_tableterms": "end (terms_only_end)",
         "devices_attempt": "of the front of a queue",
+        "devices_passed": "moves on as a queue does",
         "devices_queued": "emptied by settling",
         "devices_stoppage": "of a stream that stands still, until it goes on",
         "devices_device": "configuration",

@@ -14,6 +14,7 @@ from tests.services.house import House, rows
 
 KEPT_ALIVE = {name for name in LET_GO if name.startswith("tcp_")}
 TOLD = {"idle_in_transaction_session_timeout": "1500ms", "idle_session_timeout": "5000ms", "lock_timeout": "10000ms"}
+PLANNED = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"}
 ASK = "SELECT name, setting || coalesce(unit, '') FROM pg_settings WHERE name = ANY (%s) AND source = 'session'"
 
 
@@ -36,10 +37,10 @@ def test_a_settling_session_is_told_so_whoever_it_connects_as(house: House) -> N
 import django; django.setup()
 from django.db import connection
 with connection.cursor() as cursor:
-    cursor.execute({ASK!r}, [{list(LET_GO)!r}])
+    cursor.execute({ASK!r}, [{[*LET_GO, *PLANNED]!r}])
     print(sorted(cursor.fetchall()))
 """
-    for role, told in (("settle", TOLD), ("web", {})):
+    for role, told in (("settle", TOLD | PLANNED), ("web", {})):
         environment = {**service_environment(role), "DATABASE_URL": os.environ["DATABASE_URL"]}
         done = subprocess.run(
             [sys.executable, "-c", ask], cwd=ROOT, env=environment, capture_output=True, text=True, check=True

@@ -1,6 +1,6 @@
 """The app's name for Django: after every migration the roles of the database are given what they may do.
 
-Who settles has its sessions told how soon to let go, whoever it connects as.
+Who settles has its sessions told how soon to let go and how to plan, whoever it connects as.
 """
 
 from typing import Any
@@ -22,7 +22,11 @@ LET_GO = {
 """Of a settling session. `roles.sql` says the same of its role, but for `idle_session_timeout`, for where the broker is in
 PostgreSQL that role listens, too, and is idle meanwhile. Here it holds on a server that has no such role, and through a pooler of
 sessions, which passes no other settings on."""
-SET = "SELECT " + ", ".join(f"set_config('{name}', '{value}', false)" for name, value in LET_GO.items())
+KEPT_PLANS = {"plan_cache_mode": "force_generic_plan", "enable_seqscan": "off"}
+"""Of a settling session, too: a plan that is kept was made when a table had two pages, and must do when it has a thousand."""
+SET = "SELECT " + ", ".join(
+    f"set_config('{name}', '{value}', false)" for name, value in {**LET_GO, **KEPT_PLANS}.items()
+)
 
 
 def let_go_soon(connection: Any, **_: Any) -> None:
