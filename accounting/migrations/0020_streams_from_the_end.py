@@ -39,11 +39,8 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.RunSQL([FROM_THE_END, "CALL find_the_stream_from_the_end('an_event_is_on_a_stream')"], UNDO),
-        migrations.RunSQL(
-            "ALTER TABLE accounting_stream SET (fillfactor = 10)", "ALTER TABLE accounting_stream RESET (fillfactor)"
-        ),
-        # Rows of days that are over stay for ever: not as thinly as those of which there are few.
-        migrations.RunSQL(
-            "ALTER TABLE accounting_total SET (fillfactor = 20)", "ALTER TABLE accounting_total RESET (fillfactor)"
+        *(
+            migrations.RunSQL(f"ALTER TABLE {table} SET (fillfactor = 10)", f"ALTER TABLE {table} RESET (fillfactor)")
+            for table in ("accounting_stream", "accounting_total")
         ),
     ]
