@@ -26,7 +26,7 @@ ALTER ROLE jackpot_settle SET idle_in_transaction_session_timeout = '1500ms';
 ALTER ROLE jackpot_settle SET lock_timeout = '10s';
 ALTER ROLE jackpot_auditor SET default_transaction_read_only = on;
 ALTER ROLE jackpot_auditor SET statement_timeout = '5min';
-ALTER ROLE jackpot_auditor SET idle_in_transaction_session_timeout = '30s'; -- a forgotten snapshot makes every hot row dearer
+ALTER ROLE jackpot_auditor SET idle_in_transaction_session_timeout = '30s'; -- a forgotten snapshot keeps every version of every hot row
 ALTER ROLE jackpot_auditor SET max_parallel_workers_per_gather = 0; -- a question takes one core, not all that settling works on
 
 -- A client whose machine is gone without a word is found out within five seconds, in the middle of a COPY as well, and none of its
