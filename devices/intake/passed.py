@@ -12,6 +12,7 @@ over since. All of it is said in rows, none in a process: a standby that is prom
 as its queue.
 """
 
+import math
 import time
 
 from accounting.statements import execute
@@ -54,6 +55,6 @@ _moved: dict[int, float] = {}
 def took(stream_id: int, receipt: int) -> None:
     """Move on what a stream has passed, if it is time. The caller has just settled all up to `receipt`, and holds its lock."""
     now = time.monotonic()
-    if now - _moved.get(stream_id, 0.0) >= SECONDS:
+    if now - _moved.get(stream_id, -math.inf) >= SECONDS:
         _moved[stream_id] = now
         execute(MOVE_ON, {"stream": stream_id, "receipt": receipt}, kept=True)

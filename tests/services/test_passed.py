@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 from django.db import DatabaseError, transaction
@@ -188,5 +190,6 @@ def test_it_is_moved_on_once_a_while_and_not_with_every_round(
 ) -> None:
     monkeypatch.setattr(passed, "SECONDS", 3600.0)
     monkeypatch.setattr(passed, "_moved", {})
+    monkeypatch.setattr(passed, "time", SimpleNamespace(monotonic=count(1.0).__next__))  # the machine has just started
     first, *_ = play(busy_house, "R-1", "R-2", "R-3", "R-4")
     assert rows("SELECT receipt, put_forward, noted_by FROM devices_passed") == [(0, first, 0)]
