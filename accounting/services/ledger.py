@@ -18,7 +18,7 @@ from accounting.rules.chain import GENESIS, event_hash
 from accounting.rules.events import KINDS, OPENED
 from accounting.rules.gaming_day import gaming_date
 from accounting.services import gaming_days
-from accounting.services.copying import Copying
+from accounting.services.copying import Copying, RowsAstray
 from accounting.statements import Row, execute
 
 
@@ -139,7 +139,9 @@ class Journal:
             accounts, dates, debits, credits = (list(column) for column in zip(*totals, strict=True))
             sums = {"accounts": accounts, "dates": dates, "debits": debits, "credits": credits}
             execute(ADD_TOTALS, {"stream": self.stream_id, **sums}, kept=True)
-        execute(MOVE_ON, {"next_sequence": self.next_sequence, "head": self.head, "stream": self.stream_id}, kept=True)
+        on = {"next_sequence": self.next_sequence, "head": self.head, "stream": self.stream_id}
+        if not execute(MOVE_ON, on, kept=True):
+            raise RowsAstray(f"stream {self.stream} was not moved on to sequence {self.next_sequence}")
 
 
 def send_together(journals: Sequence[Journal], copying: Copying) -> None:
@@ -189,7 +191,7 @@ ADD_TOTALS = """
 NEWEST_OF_STREAM = "(SELECT ctid FROM accounting_stream WHERE id <= %(stream)s ORDER BY id DESC LIMIT 1)"
 MOVE_ON = f"""
     UPDATE accounting_stream SET next_sequence = %(next_sequence)s, head = %(head)s
-    WHERE ctid = {NEWEST_OF_STREAM} AND id = %(stream)s
+    WHERE ctid = {NEWEST_OF_STREAM} AND id = %(stream)s RETURNING id
 """
 
 

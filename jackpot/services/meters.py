@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from accounting.services.copying import RowsAstray
 from accounting.statements import execute
 from jackpot.models import Hit, HitStep, Link
 from jackpot.rules.lifetime import Lifetime, bring
@@ -87,7 +88,8 @@ class LinkMeters:
             for lifetime in (self.lifetime[code],)
         ]  # fmt: skip
         for level_id, *row in rows:
-            execute(WRITE_METER, [*row, level_id, level_id], kept=True)
+            if not execute(WRITE_METER, [*row, level_id, level_id], kept=True):
+                raise RowsAstray(f"a meter of link {self.link} was not written after sequence {sequence}")
         if self.detected:
             Hit.objects.bulk_create(self.detected)
             HitStep.objects.bulk_create(
@@ -105,6 +107,7 @@ WRITE_METER = """
         wagers = %s, hits = %s, wins_cents = %s,
         contributed_millionths = %s, reserved_millionths = %s, overflowed_millionths = %s
     WHERE ctid = (SELECT ctid FROM jackpot_meter WHERE level_id <= %s ORDER BY level_id DESC LIMIT 1) AND level_id = %s
+    RETURNING level_id
 """
 READ_METERS = """
     SELECT link.id, link.code, link.next_hit, level.code, level.id,

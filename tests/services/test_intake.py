@@ -6,7 +6,7 @@ import threading
 from datetime import date
 
 import pytest
-from django.db import connections, transaction
+from django.db import DatabaseError, connections, transaction
 
 from accounting.services.copying import RowsAstray
 from devices import queries
@@ -296,6 +296,30 @@ def test_a_message_that_stays_in_the_queue_is_not_settled(busy_house: House) -> 
     run("DROP TRIGGER keep_it ON devices_queued")
     assert busy_house.settle() == 2
     assert busy_house.order() == ["R-1", "R-2"]
+    auditor.everything_agrees()
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("jackpot_meter", "a meter of link ms-mg01 was not written after sequence"),
+        ("accounting_stream", "stream ms-mg01 was not moved on to sequence"),
+        ("accounting_total", "duplicate key value violates unique constraint"),
+    ],
+)
+def test_what_a_batch_changes_is_written_or_the_batch_is_undone(table: str, said: str, busy_house: House) -> None:
+    """These rows are found by where they lie: one that was not there would be a sum that silently stays as it was."""
+    busy_house.play(message("R-1"))
+    run(f"""
+        CREATE FUNCTION pass_by() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+        CREATE TRIGGER pass_by BEFORE UPDATE ON {table} FOR EACH ROW EXECUTE FUNCTION pass_by();
+    """)
+    busy_house.post(message("R-2"))
+    with pytest.raises((RowsAstray, DatabaseError), match=said):
+        busy_house.settle()
+    assert (busy_house.waiting(), busy_house.order()) == (1, ["R-1"])
+    run(f"DROP TRIGGER pass_by ON {table}")
+    assert busy_house.settle() == 1
     auditor.everything_agrees()
 
 
