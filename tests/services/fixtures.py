@@ -57,8 +57,10 @@ class Databases:
             yield
         finally:
             connections.close_all()
-            settings["NAME"] = before
+            left, settings["NAME"] = settings["NAME"], before
             forget()
+        # Whoever puts the name back later than this puts back the name of a database that is gone.
+        assert left == name, f"sent elsewhere meanwhile, to {left!r}"
 
     def _server(self) -> psycopg.Connection[Any]:
         where = connection.settings_dict

@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from typing import Any
+from unittest.mock import patch
 
 import psycopg
 import pytest
@@ -88,12 +89,9 @@ def test_who_would_serve_it_waits_and_says_why_once(
     assert last == "The database is as this program needs it."
 
 
-def test_an_option_that_no_driver_knows_is_not_waited_for(
-    busy_house: House, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(connection.settings_dict, "NAME", "")
+def test_an_option_that_no_driver_knows_is_not_waited_for(busy_house: House, capfd: pytest.CaptureFixture[str]) -> None:
     connection.close()
-    with pytest.raises(SystemExit) as ended:
+    with patch.dict(connection.settings_dict, NAME=""), pytest.raises(SystemExit) as ended:
         database.serve_when_it_fits()
     assert ended.value.code == 1
     assert capfd.readouterr().err.count("\n") == 1

@@ -100,8 +100,8 @@ def pages(house: House, prefix: str) -> tuple[Pages, set[str]]:
 
 
 @pytest.fixture
-def _kept_plans() -> Iterator[None]:
-    """As a session that settles plans (database_roles.apps), without keeping any."""
+def _kept_plans(busy_house: House) -> Iterator[None]:
+    """As a session that settles plans (database_roles.apps), without keeping any: set in the house that the test plays in."""
     run("SET enable_seqscan = off")
     yield
     run("RESET enable_seqscan")
