@@ -43,7 +43,7 @@ Line = dict[str, Any]
 
 EQUIVALENT: Final = Path(__file__).with_name("equivalent.toml")
 FIRST_SECONDS, ALL_SECONDS = 30.0, 200.0  # of tests for a fault at first, and for one that survived
-MAPPED: Final = ("rules", "acceptance", "services", "api", "races", "pages", "faults")
+MAPPED: Final = ("rules", "acceptance", "services", "api", "races", "pages", "faults", "shown")
 
 
 def make_map(folder: Path, processes: int, files: list[str]) -> int:
