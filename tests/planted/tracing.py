@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 APPS = tuple(f"{ROOT}/{app}/" for app in ("accounting", "jackpot", "tables", "devices"))
 
 EACH = 2  # of a test, with how many of its parameters it is run
+WHOLLY = "tests/shown/"  # where each parameter enters something else
 
 _entered: set[CodeType] = set()
 _parts: dict[str, dict[str, list[str]]] = {}
@@ -50,7 +51,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         of.setdefault(function(item.nodeid), []).append(item)
     kept = {item.nodeid for those in of.values() for item in (*those[: EACH // 2], *those[-(EACH - EACH // 2) :])}
     for item in items:
-        if item.nodeid not in kept:
+        if item.nodeid.startswith(WHOLLY):
+            kept.add(item.nodeid)
+        elif item.nodeid not in kept:
             _others.setdefault(function(item.nodeid), []).append(item.nodeid)
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in kept])
     items[:] = [item for item in items if item.nodeid in kept]
