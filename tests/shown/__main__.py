@@ -1,4 +1,4 @@
-"""Keeps anew what the house shows (`tests/shown/kept`), after a change of what it is to show: read what changed, then commit it.
+"""Keeps anew what the house records and shows, after a change of what it is to be: read what changed, then commit it.
 
 python3 -m tests.shown
 """

@@ -1,4 +1,4 @@
-"""What a house shows after a day that is the same each time it is played: its pages, reports and answers, as lines of text."""
+"""What a house records and shows by a day that is always played the same: rows, pages, reports and answers, as lines of text."""
 
 from __future__ import annotations
 
@@ -23,8 +23,14 @@ from accounting.rules.roles import AUDITOR, ROLES
 from devices.demo_day import day as demo_day
 from tests.pages.conftest import person
 from tests.pages.walking import pages_of
+from tests.services.house import rows
 
 KEPT: Final = Path(__file__).with_name("kept")
+RECORD: Final = Path(__file__).with_name("record.txt")
+NOT_PLAYED: Final = r"^(auth_|axes_|django_|people_|accounting_account$|devices_passed$)"
+"""Tables of the framework, of who is signed in, and of what is not of the day."""
+LONGEST: Final = 3_000
+"""Characters of a row that are kept."""
 NOW: Final = datetime(2026, 11, 28, 14, 5, 30, tzinfo=UTC)
 """A morning of the house, some hours after its day has ended."""
 MOST: Final = 2
@@ -47,6 +53,8 @@ PERIODS: Final = {
 }
 DAY_BY_DAY: Final = {"roll-forward": {"from": "2026-11-26", "to": "2026-11-28"}}
 """Reports with a line for every day there was."""
+WHENEVER: Final = re.compile(r"20(?:2[7-9]|[3-9]\d)-\d\d-\d\dT[0-9:.+-]*|2026-1(?:1-29|1-30|2-)[0-9T:.+-]*")
+"""By the clock of the database, which nobody sets: after the day."""
 DRAWN: Final = (
     "d",
     "points",
@@ -215,6 +223,35 @@ def otherwise(auditors: list[str], theirs: list[str]) -> Iterator[str]:
         if what != "equal":
             yield from (f"- {line}" for line in auditors[began:ended])
             yield from (f"+ {line}" for line in theirs[began_too:ended_too])
+
+
+def recorded() -> list[str]:
+    """Every row that the day leaves, table by table."""
+    found = []
+    for (table,) in rows(
+        "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename !~ %s ORDER BY 1", NOT_PLAYED
+    ):
+        there = sorted(text for (text,) in rows(f"SELECT to_jsonb(kept)::text FROM {table} kept"))
+        found += [f"=== {table}, {len(there)} rows"]
+        found += [row if len(row) < LONGEST else f"{row[:LONGEST]} … {len(row)}" for row in map(legible, there)]
+    return found
+
+
+def legible(row: str) -> str:
+    """A row with its bytes as the text that they are, and without what is new each time."""
+    row = re.sub(r'"\\\\x((?:[0-9a-f]{2})*)"', lambda found: json.dumps(as_text(bytes.fromhex(found[1]))), row)
+    row = WHENEVER.sub("#", row)
+    for pattern, instead in NEW_EACH_TIME:
+        row = pattern.sub(instead, row)
+    return row
+
+
+def as_text(raw: bytes) -> Any:
+    """The text that bytes are, or that they are none."""
+    try:
+        return json.loads(raw)
+    except ValueError:
+        return f"{len(raw)} bytes"
 
 
 def kept(file: str) -> dict[Place, list[str]]:
