@@ -69,7 +69,8 @@ def played_by_both(house: House, versions: Versions) -> None:
     house.play(message("R-1"))
     versions.is_later()
     later = house.now + timedelta(seconds=1)
-    house.act("level.adjust", f"{LINK}/major", at=later, part="reserve", cents=5, reason="correction")
+    for cents in (5, -5):
+        house.act("level.adjust", f"{LINK}/major", at=later, part="reserve", cents=cents, reason="correction")
     house.play(message("R-2"))
     versions.is_before()
 
