@@ -26,7 +26,7 @@ MOVEMENTS: Final = tuple(dict.fromkeys(OF_REASON.values()))
 """What moves are added up under, in the order of their columns."""
 EVENTS_AT_ONCE: Final = 20_000
 
-HEADS = "SELECT id, next_sequence - 1 FROM accounting_stream ORDER BY id"
+HEADS = "SELECT id, next_sequence - 1 FROM accounting_stream"
 TOTALS = """
     SELECT account.id, account.kind, account.owner, total.gaming_date, sum(total.credit_cents - total.debit_cents)
     FROM accounting_account account JOIN accounting_total total ON total.account_id = account.id

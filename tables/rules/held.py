@@ -195,14 +195,15 @@ def faults(
             found.add("link_not_open", "the link was not open when it counts", seat=number, wager=PROGRESSIVE)
     if "table_closed" in known:
         found.add("table_closed", "the table was closed when it counts")
-    if "lock_mismatch" in known and locked is None:
-        found.add("lock_mismatch", "its progressive wagers are not those that were locked", wager=PROGRESSIVE)
-    elif "lock_mismatch" in known and locked is not None:
-        for number in sorted({*bets, *locked}):
-            bet, lock = bets.get(number), locked.get(number)
-            if bet != lock:
-                words = f"{_bet(bet)} in the result, {_bet(lock)} when it was locked"
-                found.add("lock_mismatch", words, seat=number, wager=PROGRESSIVE)
+    if "lock_mismatch" in known:
+        if locked is None:
+            found.add("lock_mismatch", "its progressive wagers are not those that were locked", wager=PROGRESSIVE)
+        else:
+            for number in sorted({*bets, *locked}):
+                bet, lock = bets.get(number), locked.get(number)
+                if bet != lock:
+                    words = f"{_bet(bet)} in the result, {_bet(lock)} when it was locked"
+                    found.add("lock_mismatch", words, seat=number, wager=PROGRESSIVE)
     if "processing_error" in known:
         found.add("processing_error", error.strip().rpartition("\n")[2] or "the rules failed on it")
     given = {fault.reason for fault in found}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from itertools import islice, pairwise
 from pathlib import Path
+from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,7 +15,7 @@ import pytest
 
 from devices.simulator import rig
 from devices.simulator.floor import NothingToPlay, Play, playable
-from devices.simulator.irregularities import MISREADINGS, PER_ROUND, REPORTED, Rates
+from devices.simulator.irregularities import MISREADINGS, PER_ROUND, REPORTED, Rates, cut_short
 from devices.simulator.table import Dealt
 from jackpot.rules import meter
 from tables.rules import door
@@ -66,6 +67,23 @@ def test_every_round_ends_as_it_was_meant_to(floor: Floor, tables: dict[str, Tab
     codes = {code for code in REPORTED if code != "community_misdealt"}
     # The demo floor's tables are dealt by shufflers and shoes alike, so everything that can happen did.
     assert reasons | codes <= set(seen)
+
+
+@pytest.mark.parametrize("name", ["face_up_cards", "shoe_failed"])
+def test_a_deal_that_stopped_on_the_way_reached_the_first_seats(name: str) -> None:
+    """From the first alone to all of them, each as likely; nobody bet on, and the board was never laid."""
+    reached: Counter[int] = Counter()
+    for number in range(400):
+        seats = [
+            {"seat": seat, "cards": ["2c", "3d"], "wagers": {"ante": 5, "third_street": 5}} for seat in range(1, 5)
+        ]
+        message = {"seats": seats, "community": ["4h", "5s", "6c"]}
+        cut_short(message, name, Random(number))
+        cards = [bool(seat["cards"]) for seat in seats]
+        assert cards == sorted(cards, reverse=True), "the first ones have theirs"
+        assert not message["community"] and all(seat["wagers"] == {"ante": 5} for seat in seats)
+        reached[sum(cards)] += 1
+    assert set(reached) == {1, 2, 3, 4} and min(reached.values()) > 60
 
 
 def test_irregularities_come_as_often_as_the_rates_say(floor: Floor, tables: dict[str, TableTerms]) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from hashlib import sha256
 
 import pytest
 from django.db import connection
@@ -99,6 +101,15 @@ def stirred() -> None:
         cursor.execute("SET session_replication_role = origin")
         for way in ("indexscan", "indexonlyscan", "bitmapscan"):
             cursor.execute(f"SET LOCAL enable_{way} = off")
+
+
+def planted_is_what_was_found(statement: str, said: str) -> None:
+    """What a statement planted stands in a difference as what was found, never as what was expected."""
+    expected, found = said.rpartition(": expected ")[2].partition(", found ")[::2]
+    planted = {sha256(text.encode()).hexdigest() for text in re.findall(r"sha256\('([^']*)'\)", statement)}
+    planted |= set(re.findall(r"= '([^'%]{4,})'", statement.partition(" WHERE ")[0]))
+    for text in planted:
+        assert text in found or text not in expected, said
 
 
 def tamper(statement: str) -> None:

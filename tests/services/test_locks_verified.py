@@ -12,7 +12,7 @@ from devices.audit.verification import Difference
 from tests.services.fixtures import Databases
 from tests.services.house import LINKED, House, locked, message, verify
 from tests.services.locked_tampering import TAMPERING_WITH_LOCKS
-from tests.services.played import tamper
+from tests.services.played import planted_is_what_was_found, tamper
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +51,7 @@ def test_tampering_with_a_lock_is_found_and_named(what: str, locks: House) -> No
     with pytest.raises(Difference) as difference:
         verify()
     assert named in str(difference.value)
+    planted_is_what_was_found(statement, str(difference.value))
     # However the streams are cut, it is found.
     for size in (1, 2, 3):
         with pytest.raises(Difference) as again:

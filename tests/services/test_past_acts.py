@@ -37,7 +37,7 @@ from tests.services.house import (
     value,
     verify,
 )
-from tests.services.played import tamper
+from tests.services.played import planted_is_what_was_found, tamper
 from tests.services.tampering import TAMPERING_OF_ACTS
 
 FIRST, SECOND = "ms-mg01-000001", "ms-mg01-000002"
@@ -336,6 +336,7 @@ def test_tampering_with_what_acts_made_is_found_and_named(
             with pytest.raises(Difference) as difference:
                 verify()
             assert named in str(difference.value)
+            planted_is_what_was_found(statement, str(difference.value))
             for size in (1, 3):
                 with pytest.raises(Difference) as again:
                     verification.verify([stream_id for stream_id, _, _ in verification.streams()], size=size)

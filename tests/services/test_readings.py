@@ -31,7 +31,7 @@ from tests.services.house import (
     value,
     verify,
 )  # fmt: skip
-from tests.services.played import tamper
+from tests.services.played import planted_is_what_was_found, tamper
 
 DAY = date(2026, 11, 27)
 MORNING = RECEIVED + timedelta(hours=12)
@@ -272,4 +272,5 @@ def test_tampering_with_closed_days_is_found_and_named(
             with pytest.raises(Difference) as difference:
                 verify()
             assert named in str(difference.value)
+            planted_is_what_was_found(statement, str(difference.value))
         databases.drop(name)

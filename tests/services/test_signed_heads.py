@@ -99,6 +99,16 @@ def test_a_house_that_plays_on_is_as_it_was_signed(closed: House, heads: Path) -
     assert compare_heads(from_file(heads.read_bytes())) == 3
 
 
+def test_a_closing_that_was_signed_and_is_not_on_record_is_missed(closed: House, heads: Path) -> None:
+    """Every event stands, the days of the closings are gone."""
+    undo_closing()
+    run("SET session_replication_role = origin")
+    with pytest.raises(
+        Difference, match=f"gaming day {DAY}: closed day on record: expected the one that was signed, found none"
+    ):
+        compare_heads(from_file(heads.read_bytes()))
+
+
 def test_whoever_owns_the_database_cannot_cut_off_the_end_unseen(closed: House, heads: Path) -> None:
     without_the_closing(closed, lone_from=2)
     verify()  # what is left is whole: nothing in the database says that there was more

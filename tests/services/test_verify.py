@@ -14,7 +14,7 @@ from devices.audit import verification
 from devices.audit.inbox_check import verify_inbox
 from devices.audit.verification import Difference, verify_stream
 from tests.services.house import RECEIVED, House, run, value, verify
-from tests.services.played import tamper
+from tests.services.played import planted_is_what_was_found, tamper
 from tests.services.tampering import TAMPERING
 
 
@@ -44,6 +44,7 @@ def test_tampering_is_found_and_named(what: str, played: House) -> None:
     with pytest.raises(Difference) as difference:
         verify()
     assert named.substitute(places) in str(difference.value)
+    planted_is_what_was_found(statement.template, str(difference.value))
     # However the streams are cut, the same is said of it.
     for size in (1, 2, 3):
         with pytest.raises(Difference) as again:

@@ -11,7 +11,7 @@ from accounting.rules.chain import event_hash
 from devices.audit import verification
 from devices.audit.verification import Difference, verify_stream
 from tests.services.house import House, rows, value, verify
-from tests.services.played import tamper
+from tests.services.played import planted_is_what_was_found, tamper
 from tests.services.tampering import BETWEEN_LINKS
 
 
@@ -41,6 +41,7 @@ def test_tampering_with_a_transfer_is_found_and_named(what: str, carried: House)
     with pytest.raises(Difference) as difference:
         verify()
     assert named.template in str(difference.value)
+    planted_is_what_was_found(statement.template, str(difference.value))
     for size in (1, 3):
         with pytest.raises(Difference) as again:
             verification.verify([stream_id for stream_id, _, _ in verification.streams()], size=size)

@@ -388,6 +388,14 @@ def test_without_a_number_what_is_reported_is_withheld_from_until_it_is_given(wo
     assert shown(1)["forms"][0]["withholding"] == "regular", "more than 5,000: the regular rule comes first"
 
 
+def test_slips_whose_winners_are_not_known_are_listed_the_oldest_first(house: House) -> None:
+    house.play(royal("R-1"), royal("R-2"))
+    for hit in ("ms-mg01-000002", HIT):
+        approved(house, hit)
+        ask("hit.pay", hit, CAGE, method="cage")
+    assert [str(slip) for slip in queries.subjects_open()] == ["000001", "000002"]
+
+
 def test_forms_are_worked_out_anew_when_who_won_is_known_and_stay_as_withheld_once_paid(won: House) -> None:
     ask("hit.pay", HIT, CAGE, method="cage")
     before = shown(1)

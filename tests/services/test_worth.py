@@ -33,6 +33,12 @@ def test_published_editions_say_their_edge() -> None:
     assert edition_worth("a-floors-own") is None
 
 
+def test_an_edition_whose_edge_nobody_can_count_says_why() -> None:
+    worth = edition_worth("pg-base")
+    assert worth is not None
+    assert worth.summary.startswith("how the dealer sets four tiles is not in the rules at hand")
+
+
 def test_a_links_return_is_on_its_meter_as_it_stands(house: House) -> None:
     """At $10,000 a $1 wager of ms-mg-01 returns 55.98 % (REQUIREMENTS §9); the fixed rows alone 53.06 %."""
     worths = {worth.link: worth for worth in link_worths()}
