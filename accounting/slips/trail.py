@@ -59,7 +59,7 @@ def note(
 
 def digests(action: str) -> Iterator[tuple[str, str]]:
     """What the trail has of the rows of an action: the subject and the digest of each."""
-    found = AuditRecord.objects.filter(action=action).order_by("id")
+    found = AuditRecord.objects.filter(action=action)
     for subject, detail in found.values_list("subject", "detail").iterator():
         for digest in detail.get("digests", ()):
             yield subject, digest
@@ -67,7 +67,7 @@ def digests(action: str) -> Iterator[tuple[str, str]]:
 
 def let_go() -> Iterator[tuple[str, str, datetime]]:
     """The rows that were emptied after their term: the digest of each now, its digest as it was, and when that was."""
-    found = AuditRecord.objects.filter(action=LET_GO).order_by("id")
+    found = AuditRecord.objects.filter(action=LET_GO)
     for detail, at in found.values_list("detail", "recorded_at").iterator():
         for now, was in detail["digests"].items():
             yield now, was, at

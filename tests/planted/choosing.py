@@ -29,6 +29,8 @@ WHOLE: Final = {
     "devices/management/commands/": ("tests/faults/test_up.py", "tests/benchmarks/test_bench_short.py"),
     "devices/intake/wakes.py": ("tests/faults/test_wakes.py", "tests/faults/test_workers.py"),
     "devices/intake/settler.py": ("tests/faults/test_workers.py", "tests/faults/test_faults.py"),
+    "tables/verifier.py": ("tests/services/test_packs.py",),
+    "tables/rules/repeated.py": ("tests/services/test_packs.py",),
     "devices/tasks.py": ("tests/faults/test_workers.py", "tests/faults/test_faults.py"),
 }  # fmt: skip
 

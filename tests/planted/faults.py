@@ -261,6 +261,11 @@ class Planter(ast.NodeVisitor):
             self.note("sum", start, end, between.replace(*swap))
         self.generic_visit(node)
 
+    def visit_keyword(self, node: ast.keyword) -> None:
+        """Not `strict`: it only asserts that what goes together is of one length, which nothing that is accepted breaks."""
+        if node.arg != "strict":
+            self.generic_visit(node)
+
     def visit_Constant(self, node: ast.Constant) -> None:
         """Another number, the other truth, other words of SQL."""
         if isinstance(node.value, bool):

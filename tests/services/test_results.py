@@ -67,6 +67,26 @@ def test_a_file_is_given_out_as_it_was_made_however_it_came(house: House, run: C
     assert queries.result_file(job, 2) is None
 
 
+def test_what_was_kept_before_a_job_began_anew_is_gone(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report of which the replica went away half-way is made again here, under the same name."""
+
+    def work(progress: Progress) -> dict[str, Any]:
+        progress.file("report.txt", "text/plain", iter([b"half of it"]))
+        progress.advance(7)
+        assert isinstance(progress, jobs.Report)
+        progress.begin_anew()
+        progress.file("report.txt", "text/plain", iter([b"all of it"]))
+        return {"summary": "made"}
+
+    kind = JobKind(name="write", title="Write", roles=frozenset({"auditor"}), run=work)
+    monkeypatch.setattr(registry, "jobs", lambda: {"write": kind})
+    job = jobs.start(kind, by=AUDITOR, at=AT)
+    jobs.run(job.pk, clock=Clock(), beat_seconds=3_600)
+    job.refresh_from_db()
+    assert (job.state, job.done) == ("done", 0)
+    assert [b"".join(queries.content_of(file)) for file in queries.result_files(job)] == [b"all of it"]
+
+
 def test_a_long_file_is_never_held_as_a_whole(house: House, run: Callable[[Content], Job]) -> None:
     """Written and read, with 24 MiB in it: what is held at a time is a few parts."""
     some = bytes(range(256)) * 256
