@@ -73,6 +73,8 @@ DRAWN: Final = (
     "style",
 )
 SAID: Final = ("aria-label", "title", "alt", "placeholder", "data-age", "datetime")
+LOOKS: Final = frozenset({"td", "tr", "span", "strong"})
+"""What tells by its look how it stands: how it looks is kept, too."""
 NOT_READ: Final = frozenset({"script", "style", "noscript"})
 NEW_EACH_TIME: Final = (
     (re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b"), "#"),
@@ -97,6 +99,8 @@ class Lines(HTMLParser):
             self.silent += 1
         given = {name: value or "" for name, value in attrs}
         state = "".join(f" {name}" for name in ("checked", "required", "readonly", "disabled") if name in given)
+        if tag in LOOKS and given.get("class"):
+            self._say(f"{tag}.{given['class']}")
         for name in SAID:
             if given.get(name):
                 self._say(f"{tag} {name}: {given[name]}")
@@ -198,7 +202,7 @@ class House:
             return lines_of(answer, whole=place.address.endswith("/account/"))
 
     def places(self) -> list[Place]:
-        """All there is to look at: pages that people come to, every report as a table, what programs read."""
+        """All there is to look at: pages that people come to, every report on a page and as a table, what programs read."""
         found = []
         with at_that_time():
             for role, client in self.clients.items():
@@ -210,8 +214,9 @@ class House:
                     for address in addresses
                 ]
             for code, report in registry.reports().items():
-                asked = urlencode(DAY_BY_DAY.get(code, PERIODS[report.period]) | {"form": "csv"})
-                found.append(Place(AUDITOR, f"/api/v1/reports/{code}?{asked}"))
+                asked = DAY_BY_DAY.get(code, PERIODS[report.period])
+                found.append(Place(AUDITOR, f"/reports/{code}/?{urlencode(asked)}"))
+                found.append(Place(AUDITOR, f"/api/v1/reports/{code}?{urlencode(asked | {'form': 'csv'})}"))
         return found + [Place(AUDITOR, f"/api/v1/{answer}") for answer in ANSWERS]
 
 
