@@ -46,6 +46,11 @@ def test_the_same_deal_under_a_second_reference_is_settled_and_told_once(house: 
     assert found() == [("R-2", "R-1")]
     assert rows('SELECT "table" FROM devices_significantevent WHERE code = %s', SAME) == [("MS-101",)]
     assert look() == 0, "it is told once"
+    house.play(message("R-3"))
+    look()
+    looked = rows("SELECT stream.next_sequence - 1 - looked.sequence FROM devices_looked looked"
+                  " JOIN accounting_stream stream ON stream.id = looked.stream_id WHERE stream.code = 'ms-mg01'")  # fmt: skip
+    assert looked == [(0,)], "the next look begins behind the last round"
 
 
 def test_a_deal_of_yesterday_is_known_and_of_many_copies_each_is_told_of_the_first(house: House) -> None:

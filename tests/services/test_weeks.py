@@ -108,6 +108,23 @@ def test_a_week_stands_beside_the_weeks_before_it(played: House) -> None:
     assert found[TWIN].unusual == "did not play, and did in the weeks before"
 
 
+def test_what_is_marked_is_what_lies_past_the_threshold(played: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    def marks(hundredths: int) -> str:
+        cache.clear()
+        monkeypatch.setattr(weeks, "thresholds_in", lambda jurisdiction, on: Thresholds(hundredths, 40_000, 1, 4, 7))
+        (line,) = [each for each in weeks.lines(WEEK) if each.table == LINKED]
+        return line.unusual or ""
+
+    (line,) = [each for each in weeks.lines(WEEK) if each.table == LINKED]
+    for deviations, mark in (
+        (line.theory_deviations, "below theory"),
+        (line.usual_deviations, "below the weeks before"),
+    ):
+        assert deviations is not None
+        at = round(abs(float(deviations)) * 100)
+        assert mark in marks(at - 1) and mark not in marks(at + 1), mark
+
+
 def test_a_sheet_is_made_once_every_day_is_closed_and_stays_as_it_is(played: House) -> None:
     with pytest.raises(ActRefused, match="not closed"):
         sheets.make(WEEK, at=OVER, by="ann")
