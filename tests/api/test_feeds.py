@@ -112,6 +112,8 @@ def test_a_feed_lives_again_after_its_last_watcher_left_and_the_next_came(api: A
         assert following is not None
         await asyncio.wait([following], timeout=GIVE_UP_SECONDS)
         assert following.done(), "nobody watches, and it goes on reading"
+        assert following.exception() is None
+        assert feed.stream_id not in HUB.waiting, "nobody watches, and it is told all the same"
         (missed,) = await asyncio.to_thread(playing, api, won(royal))
         async with listening(feed) as second:
             await second.hears("retry")
