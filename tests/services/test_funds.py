@@ -100,6 +100,7 @@ def test_a_balance_below_what_is_owed_closes_the_link_for_new_wagers_until_peopl
         house.act("link.resume", LINK, at=new)
     assert refusal.value.code == "funds_short"
     assert balance(of().owed_cents, at=new) == {"state": "suspended", "short": False}, "a person resumes it"
+    assert of().balance_cents == of().owed_cents, "of several the last that was recorded"
     house.act("link.resume", LINK, at=new + timedelta(seconds=1))
     assert acts.state_of(LINK, new + timedelta(minutes=1)) == "open"
     verify()

@@ -11,6 +11,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 
 from accounting.models import AuditHead, AuditRecord
+from accounting.office.templatetags.office import said
 from accounting.rules.chain import GENESIS, record_hash
 from accounting.services import audit
 from accounting.services.audit import check_audit_trail
@@ -131,3 +132,8 @@ def test_what_was_written_before_the_chain_is_chained_by_the_migration(
             audit.record(at=AT, actor="ada", action="look", subject="after")
             assert check_audit_trail() == []
         databases.drop(name)
+
+
+def test_a_record_is_told_without_what_its_row_shows_and_what_is_empty() -> None:
+    detail = {"act": "hit.pay", "proposal": 7, "note": "", "until": None, "copies": 0, "by": "ann"}
+    assert said(detail) == {"copies": 0, "by": "ann"}
