@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
 
 import pytest
@@ -38,6 +39,16 @@ def test_a_closing_is_one_event_on_every_stream_booked_behind_the_day(busy_house
     (signed,) = closed_days.signed_days()
     assert {head.stream: head.sequence for head in signed.statement.heads} == closed
     verify()
+
+
+def test_a_closing_names_the_levels_of_a_link_in_their_order(lived: House) -> None:
+    """However their rows lie on the disk: the document of the event is the same bytes whoever decides it again."""
+    lived.close_day(DAY, at=MORNING)
+    ((result,),) = rows(
+        "SELECT result FROM accounting_document JOIN accounting_event USING (stream_id, sequence)"
+        " WHERE kind = 'day.close' AND stream_id = %s", lived.stream("twin"),
+    )  # fmt: skip
+    assert [row["level"] for row in json.loads(bytes(result))["meters"]] == ["grand", "minor"]
 
 
 def test_what_comes_later_is_booked_on_the_next_day_with_its_own_beside(busy_house: House) -> None:

@@ -51,6 +51,9 @@ def test_the_same_deal_under_a_second_reference_is_settled_and_told_once(house: 
     looked = rows("SELECT stream.next_sequence - 1 - looked.sequence FROM devices_looked looked"
                   " JOIN accounting_stream stream ON stream.id = looked.stream_id WHERE stream.code = 'ms-mg01'")  # fmt: skip
     assert looked == [(0,)], "the next look begins behind the last round"
+    deals.look(at=RECEIVED + timedelta(hours=1))
+    seen = rows("SELECT seen_at FROM devices_heartbeat WHERE name = 'deals'")
+    assert seen == [(RECEIVED + timedelta(hours=1),)], "it says when it looked last, not first"
 
 
 def test_a_deal_of_yesterday_is_known_and_of_many_copies_each_is_told_of_the_first(house: House) -> None:

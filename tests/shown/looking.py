@@ -207,12 +207,7 @@ class House:
         with at_that_time():
             for role, client in self.clients.items():
                 walked = pages_of(client, role, most=MOST if role == AUDITOR else 1)
-                found += [
-                    Place(role, address)
-                    for kind, addresses in walked.kinds.items()
-                    if not kind.startswith("guide")
-                    for address in addresses
-                ]
+                found += [Place(role, address) for addresses in walked.kinds.values() for address in addresses]
             for code, report in registry.reports().items():
                 asked = DAY_BY_DAY.get(code, PERIODS[report.period])
                 found.append(Place(AUDITOR, f"/reports/{code}/?{urlencode(asked)}"))
