@@ -73,8 +73,9 @@ DRAWN: Final = (
     "style",
 )
 SAID: Final = ("aria-label", "title", "alt", "placeholder", "data-age", "datetime")
-LOOKS: Final = frozenset({"td", "tr", "span", "strong"})
+LOOKS: Final = frozenset({"td", "tr", "span"})
 """What tells by its look how it stands: how it looks is kept, too."""
+STANDS_OUT: Final = frozenset({"b", "strong", "del", "mark"})
 NOT_READ: Final = frozenset({"script", "style", "noscript"})
 NEW_EACH_TIME: Final = (
     (re.compile(r"\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{8,}\b"), "#"),
@@ -101,6 +102,8 @@ class Lines(HTMLParser):
         state = "".join(f" {name}" for name in ("checked", "required", "readonly", "disabled") if name in given)
         if tag in LOOKS and given.get("class"):
             self._say(f"{tag}.{given['class']}")
+        elif tag in STANDS_OUT:
+            self._say(f"<{tag}>")
         for name in SAID:
             if given.get(name):
                 self._say(f"{tag} {name}: {given[name]}")
