@@ -128,7 +128,6 @@ READ_ALL = """
         meter.overflow_cents, meter.overflow_residual_millionths
     FROM jackpot_link link JOIN jackpot_level level ON level.link_id = link.id
         JOIN jackpot_meter meter ON meter.level_id = level.id
-    ORDER BY link.stream_id, level.id
 """
 MOVE_ON = """
     UPDATE jackpot_meter meter SET sequence = moved.sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.db import OperationalError
@@ -53,6 +54,18 @@ def test_a_copy_that_fails_is_given_up_and_the_house_is_read(
     assert read(failure, places) == "the copy gave up: no"
     assert places == [COPY, "again", READ_ONLY]
     assert bool(said) is given_up
+
+
+@pytest.mark.parametrize(("microseconds", "alias"), [(0, COPY), (-1, READ_ONLY)])
+def test_a_copy_that_has_just_what_is_asked_for_is_read(
+    microseconds: int, alias: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    since = datetime(2026, 11, 28, 2, 14, 5, tzinfo=UTC)
+    place = Place(COPY, as_of=since + timedelta(microseconds=microseconds))
+    monkeypatch.setattr(elsewhere, "there_is_one", lambda: True)
+    monkeypatch.setattr(elsewhere, "_look", lambda: place)
+    monkeypatch.setattr(elsewhere, "CATCHING_UP_SECONDS", 0.0)
+    assert elsewhere.choose(since=since).alias == alias
 
 
 def test_what_is_too_long_for_the_copy_is_not_tried_on_the_house(said: list[str]) -> None:

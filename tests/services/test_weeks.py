@@ -11,6 +11,7 @@ import pytest
 import time_machine
 from django.core.cache import cache
 
+from accounting.office import registry
 from accounting.office.refusals import NotYours
 from accounting.office.rules.person import Person
 from accounting.office.services import proposals
@@ -172,6 +173,8 @@ def test_a_week_is_signed_by_its_people_once_each_with_what_was_found(played: Ho
         proposals.propose(body(), by=cage, at=OVER)
     with pytest.raises(ActRefused, match="eason"):
         proposals.propose(body(reason=" "), by=ann, at=OVER)
+    with time_machine.travel(OVER, tick=False):
+        assert list(registry.subjects()["week"]()) == [NAME], "what a form offers: sheets that nobody has signed"
     for person in (ann, carl):
         proposals.propose(body(), by=person, at=OVER)
         with pytest.raises(ActRefused, match="already") as refusal:
@@ -183,6 +186,8 @@ def test_a_week_is_signed_by_its_people_once_each_with_what_was_found(played: Ho
     assert sum(remark.startswith("Signed off by ") for remark in made.remarks) == 2
     compare_weeks()
     assert sheet.first == WEEK
+    with time_machine.travel(OVER, tick=False):
+        assert list(registry.subjects()["week"]()) == []
 
 
 def test_what_nobody_signed_in_its_days_is_due_and_then_an_exception(played: House) -> None:
