@@ -48,6 +48,7 @@ class DemoHouse:
     def post(self, *messages: Message) -> None:
         """Have each message posted by its table's own device, as over HTTP, and settled."""
         for message in messages:
+            directory.forget()  # a table that has just joined another link posts to that
             known = directory.current()
             caller = directory.caller(f"Api-Key {self.keys[message['table']]}", known)
             if caller is None:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from urllib.parse import urlencode
 
 import time_machine
+from django.core.cache import cache
 from django.test import Client, override_settings
 
 from accounting.reporting import registry
@@ -23,6 +24,7 @@ from accounting.rules.roles import AUDITOR, ROLES
 from devices.demo_day import day as demo_day
 from tests.pages.conftest import person
 from tests.pages.walking import pages_of
+from tests.scenarios.lived import everything_forgotten
 from tests.services.house import rows
 
 KEPT: Final = Path(__file__).with_name("kept")
@@ -33,7 +35,7 @@ LONGEST: Final = 3_000
 """Characters of a row that are kept."""
 NOW: Final = datetime(2026, 11, 28, 14, 5, 30, tzinfo=UTC)
 """A morning of the house, some hours after its day has ended."""
-MOST: Final = 2
+MOST: Final = 3
 """Pages of a kind that are kept, the first that an auditor comes to; of everybody else's one, and what it says otherwise."""
 ANSWERS: Final = (
     "acts", "books/accounts/awards_payable", "books/general-ledger?from=2026-11-27&to=2026-11-27", "books/trial-balance",
@@ -152,9 +154,12 @@ def lines_of(answer: Any, *, whole: bool) -> list[str]:
 
 @contextmanager
 def at_that_time() -> Iterator[None]:
-    """It is that morning, in a house of demo people."""
+    """It is that morning, in a house of demo people; nothing is kept from before it or for after it."""
+    cache.clear()
+    everything_forgotten()
     with time_machine.travel(NOW, tick=False), override_settings(DEMO=True, PATRON_KEY="A" * 43):
         yield
+    cache.clear()
 
 
 @dataclass(frozen=True, slots=True)
