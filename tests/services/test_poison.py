@@ -15,11 +15,13 @@ from tables.rules.mississippi_stud import MississippiStud
 from tables.services import rounds
 from tests.services import auditor
 from tests.services.house import (
+    DEALT,
     LINKED,
     NEIGHBOUR,
     RECEIVED,
     House,
     earlier_door,
+    locked,
     message,
     rows,
     royal,
@@ -238,6 +240,20 @@ def test_who_died_alone_is_held(house: House) -> None:
     ]
     assert house.settle() == 7
     assert house.order() == [f"R-{number}" for number in range(1, 8)]
+
+
+def test_a_lock_that_its_worker_did_not_survive_is_set_aside(busy_house: House) -> None:
+    """Dated by itself, as it would have been; the rounds behind it are settled."""
+    busy_house.post(locked("R-0"), message("R-1"))
+    front(busy_house, 5)
+    taken = settling.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED)
+    assert (taken.batch.settled, taken.batch.held, taken.batch.locked) == (0, 0, 0)
+    assert rows("SELECT reference, locked_at, error FROM tables_locksetaside") == [
+        ("R-0", DEALT, "tried 5 times and never finished, at last alone")
+    ]
+    assert busy_house.settle() == 1
+    assert busy_house.order() == ["R-1"]
+    verify()
 
 
 def test_attempts_at_another_front_are_no_suspicion(house: House) -> None:
