@@ -58,8 +58,8 @@ def note(
 
 
 def digests(action: str) -> Iterator[tuple[str, str]]:
-    """What the trail has of the rows of an action: the subject and the digest of each."""
-    found = AuditRecord.objects.filter(action=action)
+    """What the trail has of the rows of an action, in its order: the subject and the digest of each."""
+    found = AuditRecord.objects.filter(action=action).order_by("id")
     for subject, detail in found.values_list("subject", "detail").iterator():
         for digest in detail.get("digests", ()):
             yield subject, digest

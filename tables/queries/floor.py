@@ -131,7 +131,7 @@ LAST_ROUNDS = (
     JOIN tables_round round USING (table_id, counts_at, sequence)
     JOIN accounting_stream stream ON stream.id = round.stream_id
     JOIN tables_table tabl ON tabl.id = round.table_id
-    ORDER BY round.counts_at DESC, round.sequence DESC
+    ORDER BY round.counts_at DESC, round.sequence DESC LIMIT %(limit)s
 """
 )
 OF_TABLE = (

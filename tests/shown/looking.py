@@ -157,9 +157,11 @@ def at_that_time() -> Iterator[None]:
     """It is that morning, in a house of demo people; nothing is kept from before it or for after it."""
     cache.clear()
     everything_forgotten()
-    with time_machine.travel(NOW, tick=False), override_settings(DEMO=True, PATRON_KEY="A" * 43):
-        yield
-    cache.clear()
+    try:
+        with time_machine.travel(NOW, tick=False), override_settings(DEMO=True, PATRON_KEY="A" * 43):
+            yield
+    finally:
+        cache.clear()
 
 
 @dataclass(frozen=True, slots=True)
