@@ -81,6 +81,7 @@ class EmbeddedPostgres:
             short = hashlib.sha256(os.fsencode(self.folder)).hexdigest()[:16]
             self.socket = Path(tempfile.gettempdir()) / f"jackpot-{short}"
         self._process: subprocess.Popen[bytes] | None = None
+        self._log_starts = 0  # what a start before this one said is not said of this one
 
     @property
     def database_url(self) -> str:
@@ -122,7 +123,11 @@ class EmbeddedPostgres:
             try:
                 self._furnish()
             except psycopg.OperationalError as error:  # it died again at once, or lets nobody in
-                raise DatabaseProblem(f"PostgreSQL answered and then did not: {error}") from error
+                said = f"PostgreSQL answered and then did not: {' '.join(str(error).split())}"
+                if self._process is not None:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        self._process.wait(5)  # why, it says before it has ended
+                raise DatabaseProblem(f"{said}; {self.log} ends: {self._last_words()}") from error
             return started
 
     def stop(self, timeout: float = 60) -> None:
@@ -172,6 +177,7 @@ class EmbeddedPostgres:
         if self.log.exists() and self.log.stat().st_size > 20_000_000:
             self.log.replace(self.log.with_suffix(".log.1"))
         with open_private(self.log) as log:
+            self._log_starts = self.log.stat().st_size
             self._process = subprocess.Popen(
                 [*as_whom.prefix, str(binaries / "postgres"), "-D", str(self.data), *arguments],
                 cwd="/", env=_environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
@@ -237,7 +243,7 @@ class EmbeddedPostgres:
 
     def _last_words(self) -> str:
         try:
-            return " ".join(self.log.read_text(errors="replace")[-1500:].split())
+            return " ".join(self.log.read_bytes()[self._log_starts :][-1500:].decode(errors="replace").split())
         except OSError:
             return "(it left no log)"
 
