@@ -25,6 +25,8 @@ def test_a_server_that_answers_and_dies_is_quoted_and_no_start_before_it(tmp_pat
     server = DiesOnceItAnswers(tmp_path / "postgres", durable=False)
     server.folder.mkdir(mode=0o711)
     server.log.write_text("FATAL:  recovery ended before configured recovery target was reached\n")
-    with pytest.raises(DatabaseProblem, match=r"answered and then did not.*received immediate shutdown request") as said:
+    with pytest.raises(
+        DatabaseProblem, match=r"answered and then did not.*received immediate shutdown request"
+    ) as said:
         server.start()
     assert "before configured" not in str(said.value)
