@@ -28,7 +28,7 @@ from jackpot.config.database_roles.privileges import (
 from jackpot.config.embedded_postgres import BROKER
 from tests.faults.furnished import ROOT, Place, embedded, without_roles
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.xdist_group("database roles")
 
 NO_GUARD_OFF = [
     "ALTER TABLE accounting_transfer DISABLE TRIGGER append_only",
