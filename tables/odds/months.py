@@ -100,11 +100,8 @@ class Played:
     """What came of one level in one month; everything in whole cents, the reserve and overflow as the month leaves them."""
 
     hits: int = 0
-    full_hits: int = 0
     paid_cents: int = 0
     house_cents: int = 0
-    from_reserve_cents: int = 0
-    from_overflow_cents: int = 0
     revenue_cents: int = 0
     display_cents: int = 0
     reserve_cents: int = 0
@@ -173,11 +170,8 @@ class _Play:
         if months is not None:
             month = months[prize.level]
             month.hits += 1
-            month.full_hits += prize.share_ppm == MILLION
             month.paid_cents += taken.paid_cents
             month.house_cents += taken.seed.house_cents
-            month.from_reserve_cents += taken.seed.reserve_cents
-            month.from_overflow_cents += taken.seed.overflow_cents
             month.revenue_cents += taken.revenue_cents
         return prize.level, before.value_cents
 
