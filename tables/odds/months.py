@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import accumulate
 from math import isqrt, lcm, log, log1p
 from typing import Final, NamedTuple
 
@@ -78,11 +79,8 @@ class Prizes:
     def drawn(self, chance: Chance) -> Prize:
         """One of the rows, as likely as its hand."""
         place = chance.below(self.weight)
-        for prize in self.rows:
-            place -= prize.weight
-            if place < 0:
-                return prize
-        raise AssertionError("the place is below the weight of all of them")
+        bounds = accumulate(prize.weight for prize in self.rows)
+        return next(prize for prize, bound in zip(self.rows, bounds, strict=True) if place < bound)
 
 
 def prizes_of(link: LinkTerms) -> Prizes:
