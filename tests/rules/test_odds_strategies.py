@@ -268,16 +268,16 @@ class Dealt:
 def test_boston_5_of_twelve_cards_is_what_is_dealt_from_them() -> None:
     """By terms so poor that some hands are folded: whoever beats the dealer loses half of it."""
     deck = of_ranks("AK7")
-    bonus = {"four_of_a_kind": 3, "full_house": 1}
-    rows = [Row("beats_dealer", "half"), *(Row(hand, "to", odds=odds) for hand, odds in bonus.items())]
+    rows = [Row("beats_dealer", "half"), Row("four_of_a_kind", "to", odds=3), Row("two_pair", "half")]
+    bonus = {"four_of_a_kind": Fraction(3), "two_pair": Fraction(-1, 2)}
     strengths = {frozenset(hand): strength(sum(BIT[card] for card in hand)) for hand in combinations(deck, 5)}
     finished: dict[frozenset[int], Results] = {}
     for hand, mine in strengths.items():
-        paid = bonus.get(FIVE_CARD_NAMES[mine // FIVE_CARD_LEADS], 0)
+        paid = bonus.get(FIVE_CARD_NAMES[mine // FIVE_CARD_LEADS], Fraction(0))
         found: Counter[tuple[Fraction, bool]] = Counter()
         for left in combinations([card for card in deck if card not in hand], 5):
             theirs = strengths[frozenset(left)]
-            found[Fraction(paid - (2 if mine > theirs else 5 if mine < theirs else 0)), mine > theirs] += 1
+            found[paid - (2 if mine > theirs else 5 if mine < theirs else 0), mine > theirs] += 1
         finished[hand] = found
     dealt = Dealt()
     for own in combinations(deck, 3):
@@ -287,6 +287,15 @@ def test_boston_5_of_twelve_cards_is_what_is_dealt_from_them() -> None:
             after.played(finished[hand], 5, "second_wager")
         dealt.then(after.or_fold(3, "fold"))
     dealt.are_those_of(boston_5_stud.base(rows, deck))
+
+
+def test_sums_of_mini_tex_are_added_and_of_equals_the_hand_is_played() -> None:
+    sums = mini_tex.Sums(1, -1, 1, 3, 0, (1, 2, 3))
+    sums.add(mini_tex.Sums(2, 5, 7, 9, 1, (4, 5, 6)), 10)
+    assert sums == mini_tex.Sums(21, 49, 71, 93, 10, (41, 52, 63))
+    even = mini_tex.Sums(2, -4, 8, 10, 1)
+    assert even.or_fold(1) == even
+    assert mini_tex.Sums(2, -5, 13, 10, 0).or_fold(1) == mini_tex.Sums(2, -4, 8, 4, 0, (0, 2, 0))
 
 
 @pytest.mark.parametrize(("ranks", "bonus"), [("KQ7", 0), ("AKQ", 3)])
