@@ -5,7 +5,7 @@ cage pays from the cage and only the pit from a table's chips. A rejection moves
 came for is a matter of the books alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from django.utils import timezone
@@ -28,7 +28,7 @@ from tables.services import past
 BOOKKEEPERS = frozenset({ACCOUNTING, CONTROLLER})
 
 
-def _in(*states: str) -> Callable[[str], bool]:
+def _in(states: Collection[str]) -> Callable[[str], bool]:
     return lambda hit: hit_state(hit) in states
 
 
@@ -107,7 +107,7 @@ def rows(found: past.Foreseen) -> list[Change]:
     return said
 
 
-def _envy_in(*states: str) -> Callable[[str], bool]:
+def _envy_in(states: Collection[str]) -> Callable[[str], bool]:
     def is_in(subject: str) -> bool:
         found = past.standing("payout.pay", subject)
         return found is not None and found.standing(subject) in states
@@ -164,7 +164,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.verify"),
         foresee=foresee,
         perform=performing(past.perform),
-        possible=_in(DETECTED),
+        possible=_in({DETECTED}),
     ),
     Act(
         shape=hits.APPROVE,
@@ -175,7 +175,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.approve"),
         foresee=foresee,
         perform=performing(past.perform),
-        possible=_in(VERIFIED),
+        possible=_in({VERIFIED}),
     ),
     Act(
         shape=hits.PAY,
@@ -186,7 +186,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.pay"),
         foresee=_foresee_payment,
         perform=_pay,
-        possible=_in(APPROVED, UNCLAIMED),
+        possible=_in({APPROVED, UNCLAIMED}),
     ),
     Act(
         shape=hits.REJECT,
@@ -197,7 +197,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("hit.reject"),
         foresee=foresee,
         perform=reject,
-        possible=_in(DETECTED, VERIFIED, APPROVED, UNCLAIMED),
+        possible=_in({DETECTED, VERIFIED, APPROVED, UNCLAIMED}),
     ),
     Act(
         shape=payouts.PAY,
@@ -208,7 +208,7 @@ HIT_ACTS: tuple[Act, ...] = (
         version=_version("payout.pay"),
         foresee=_foresee_payment,
         perform=_pay,
-        possible=_envy_in(OWED, UNCLAIMED),
+        possible=_envy_in({OWED, UNCLAIMED}),
     ),
     _of_nobody(unclaimed.HIT_UNCLAIMED, "Book a hit as unclaimed", APPROVED),
     _of_nobody(unclaimed.HIT_REMIT, "Remit a hit to the state", UNCLAIMED),

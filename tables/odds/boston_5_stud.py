@@ -6,7 +6,7 @@ rule of the seed's payout limit, 1,004 antes, agrees); our tables do not check t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations as choose
 from math import comb
@@ -14,7 +14,7 @@ from typing import Final
 
 from jackpot.rules.paytable import Row
 from tables.odds.dealers_hand import DealersHand
-from tables.odds.deck import BIT, canonical, classes, strength
+from tables.odds.deck import BIT, CARDS, canonical, classes, strength
 from tables.odds.edition import WagerOdds
 from tables.odds.pays import five_card_combinations, five_card_rows, net, split_bonus
 from tables.rules.hands import FIVE_CARD_LEADS
@@ -22,24 +22,26 @@ from tables.rules.hands import FIVE_CARD_LEADS
 FIRST: Final = 2
 SECOND: Final = 2
 ANTE: Final = 1
-DEALERS_HANDS: Final = comb(47, 5)
-LAST_TWO: Final = comb(49, 2)
 
 
-def base(rows: Iterable[Row]) -> WagerOdds:
-    """Ante, first and second wager with the ante bonus under the best play, in antes; of equals the hand is played."""
+def base(rows: Iterable[Row], deck: Sequence[int] = CARDS) -> WagerOdds:
+    """Ante, first and second wager with the ante bonus under the best play, in antes; of equals the hand is played.
+
+    A smaller deck may be given, to be counted by hand.
+    """
     beating, bonus_rows = split_bonus(rows)
     paid = five_card_rows(bonus_rows)
-    finished = _finished(beating, [net(row) if row is not None else 0 for row in paid])
-    boards = LAST_TWO * DEALERS_HANDS
+    finished = _finished(beating, [net(row) if row is not None else 0 for row in paid], deck)
+    boards = comb(len(deck) - 3, 2) * comb(len(deck) - 5, 5)
+    threes = classes(3, deck)
     mean: int | Fraction = 0
     square: int | Fraction = 0
     won = played = 0
-    for cards, count in classes(3).items():
+    for cards, count in threes.items():
         value: int | Fraction = 0
         squares: int | Fraction = 0
         wins = 0
-        rest = [bit for bit in BIT if not cards & bit]
+        rest = [BIT[card] for card in deck if not cards & BIT[card]]
         for fourth, fifth in choose(rest, 2):
             more_value, more_squares, more_wins = finished[canonical(cards | fourth | fifth)]
             value += more_value
@@ -53,7 +55,7 @@ def base(rows: Iterable[Row]) -> WagerOdds:
         else:
             mean -= count * (ANTE + FIRST) * boards
             square += count * (ANTE + FIRST) ** 2 * boards
-    hands = sum(classes(3).values())
+    hands = sum(threes.values())
     average = Fraction(mean, hands * boards)
     combinations = five_card_combinations(paid)
     return WagerOdds(
@@ -68,12 +70,12 @@ def base(rows: Iterable[Row]) -> WagerOdds:
 
 
 def _finished(
-    beating: int | Fraction, bonuses: list[int | Fraction]
+    beating: int | Fraction, bonuses: list[int | Fraction], deck: Sequence[int]
 ) -> dict[int, tuple[int | Fraction, int | Fraction, int]]:
     """For every class of five cards, over all the dealer's hands: the sums of the net result and of its square, and wins."""
-    dealer = DealersHand(5)
+    dealer = DealersHand(5, deck)
     found = {}
-    for cards in classes(5):
+    for cards in classes(5, deck):
         bonus = bonuses[strength(cards) // FIVE_CARD_LEADS]
         wins, ties, losses = dealer.meet(cards)
         win = (FIRST + SECOND) * beating + bonus

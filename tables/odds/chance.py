@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from decimal import Context, Decimal
 from fractions import Fraction
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 LOW: Final = Fraction(5, 100)
@@ -57,12 +58,8 @@ def happenings(trials: int, chance: Fraction) -> Band:
 
 def _reached(weights: list[int], total: int, part: Fraction) -> int:
     """The first place up to which the weights come to this part of them all."""
-    sum_ = 0
-    for place, weight in enumerate(weights):
-        sum_ += weight
-        if sum_ * part.denominator >= total * part.numerator:
-            return place
-    raise AssertionError("all of the weights are all of them")
+    enough = total * part.numerator
+    return next(place for place, sum_ in enumerate(accumulate(weights)) if sum_ * part.denominator >= enough)
 
 
 def waiting(chance: Fraction) -> Band:

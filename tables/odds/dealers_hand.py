@@ -8,30 +8,35 @@ once for each class of sets.
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
 from itertools import accumulate, combinations
 from math import comb
 
 from tables.odds.deck import BIT, CARDS, WEIGHT, canonical, classes, members, weight
-from tables.odds.hands import five_card_counts, three_card_counts
 from tables.rules.hands import five_card_strength, three_card_strength
 
 
 class DealersHand:
-    """The dealer's hands of three or of five cards, by strength."""
+    """The dealer's hands of three or of five cards, by strength.  A smaller deck may be given, to be counted by hand."""
 
-    def __init__(self, size: int) -> None:
-        self.size = size
+    def __init__(self, size: int, deck: Sequence[int] = CARDS) -> None:
+        self.size, self.deck = size, deck
         self.worth = five_card_strength if size == 5 else three_card_strength
-        counts = five_card_counts() if size == 5 else three_card_counts()
+        counts: Counter[int] = Counter()
+        for cards, count in classes(size, deck).items():
+            counts[self.worth(weight(cards))] += count
         self.strengths = sorted(counts)
         # At each place, how many hands of the whole deck are weaker than the strength at this place.
         self.weaker = [0, *accumulate(counts[strength] for strength in self.strengths)]
         # For each class of sets of cards, the strengths of the hands that contain the set, weakest first.
-        self.containing = {cards: self._containing(cards) for held in range(1, size + 1) for cards in classes(held)}
+        self.containing = {
+            cards: self._containing(cards) for held in range(1, size + 1) for cards in classes(held, deck)
+        }
 
     def _containing(self, cards: int) -> list[int]:
         held = weight(cards)
-        rest = [WEIGHT[card] for card in CARDS if not cards & BIT[card]]
+        rest = [WEIGHT[card] for card in self.deck if not cards & BIT[card]]
         return sorted(self.worth(held + sum(others)) for others in combinations(rest, self.size - cards.bit_count()))
 
     def weaker_than(self, strength: int, cards: int) -> int:
@@ -49,4 +54,4 @@ class DealersHand:
         strength = self.worth(weight(cards))
         wins = self.weaker_than(strength, cards)
         ties = self.weaker_than(strength + 1, cards) - wins
-        return wins, ties, comb(len(CARDS) - cards.bit_count(), self.size) - wins - ties
+        return wins, ties, comb(len(self.deck) - cards.bit_count(), self.size) - wins - ties

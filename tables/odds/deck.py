@@ -6,6 +6,7 @@ sets that become equal by renaming are one *class*; its canonical set has the fo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
@@ -56,19 +57,24 @@ def weight(cards: int) -> int:
     return sum(WEIGHT[card] for card in members(cards))
 
 
-@cache
-def classes(size: int) -> dict[int, int]:
+def classes(size: int, deck: Sequence[int] = CARDS) -> dict[int, int]:
     """For every class of sets of so many cards, by its canonical set, how many sets it has.
 
-    Each class is reached from the smaller ones by one more card; a set of n cards is reached n times.
+    A smaller deck has all four suits of each of its ranks.
     """
+    return _classes(size, tuple(deck))
+
+
+@cache
+def _classes(size: int, deck: tuple[int, ...]) -> dict[int, int]:
+    """Each class is reached from the smaller ones by one more card; a set of n cards is reached n times."""
     if size == 0:
         return {0: 1}
     reached: dict[int, int] = {}
-    for cards, count in classes(size - 1).items():
-        for bit in BIT:
-            if not cards & bit:
-                larger = canonical(cards | bit)
+    for cards, count in _classes(size - 1, deck).items():
+        for card in deck:
+            if not cards & BIT[card]:
+                larger = canonical(cards | BIT[card])
                 reached[larger] = reached.get(larger, 0) + count
     return {cards: count // size for cards, count in reached.items()}
 

@@ -22,7 +22,6 @@ from tables.odds.pays import split_bonus
 from tables.rules.hands import THREE_CARD_LEADS, three_card_strength
 from tables.rules.mini_tex import ACE_KING, STREETS, SUITED_ACE_KING_QUEEN
 
-DEALERS_HANDS: Final = comb(47, 2)
 # Antes staked before the flop, river and play wagers, and the play wager.
 STAKED: Final = (1, 2, 3)
 PLAY: Final = 2
@@ -34,7 +33,7 @@ Key = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A pair of own cards on a board against the dealer's 1,081 hands."""
+    """A pair of own cards on a board against the dealer's hands."""
 
     cards: int
     strength: int
@@ -42,6 +41,11 @@ class Meeting:
     qualified_wins: int
     ties: int
     losses: int
+
+    @property
+    def hands(self) -> int:
+        """How many hands the dealer may hold."""
+        return self.unqualified_wins + self.qualified_wins + self.ties + self.losses
 
 
 def meetings(board: Sequence[int], deck: Sequence[int] = CARDS, qualifying: int = ACE_KING) -> Iterator[Meeting]:
@@ -117,7 +121,7 @@ def played(meeting: Meeting, beating: int | Fraction, bonus: int) -> Sums:
     unqualified, qualified = STAKED[-1] * beating + bonus, EVERYTHING * beating + bonus
     lost = bonus - EVERYTHING
     return Sums(
-        deals=DEALERS_HANDS,
+        deals=meeting.hands,
         net=(
             meeting.unqualified_wins * unqualified
             + meeting.qualified_wins * qualified
@@ -130,20 +134,23 @@ def played(meeting: Meeting, beating: int | Fraction, bonus: int) -> Sums:
             + meeting.ties * bonus**2
             + meeting.losses * lost**2
         ),
-        staked=EVERYTHING * DEALERS_HANDS,
+        staked=EVERYTHING * meeting.hands,
         wins=meeting.unqualified_wins + meeting.qualified_wins,
     )
 
 
-def base(rows: Iterable[Row], ante_bonus_odds: int = 0) -> WagerOdds:
-    """All four wagers under the best play, with so much "to 1" on the ante for a suited ace-king-queen (a term)."""
+def base(rows: Iterable[Row], ante_bonus_odds: int = 0, deck: Sequence[int] = CARDS) -> WagerOdds:
+    """All four wagers under the best play, with so much "to 1" on the ante for a suited ace-king-queen (a term).
+
+    A smaller deck may be given, to be counted by hand.
+    """
     beating, _ = split_bonus(rows)
     after_flop: dict[Key, Sums] = {}
     bonus_hands = 0
-    for board, count in classes(3).items():
+    for board, count in classes(3, deck).items():
         cards = members(board)
         flops = [board & ~BIT[river] for river in cards]
-        for meeting in meetings(cards):
+        for meeting in meetings(cards, deck):
             suited = meeting.strength // THREE_CARD_LEADS == SUITED_ACE_KING_QUEEN
             bonus_hands += count * suited
             sums = played(meeting, beating, ante_bonus_odds if suited else 0).or_fold(2)
@@ -162,7 +169,7 @@ def base(rows: Iterable[Row], ante_bonus_odds: int = 0) -> WagerOdds:
         everything.add(sums.or_fold(0))
     deals = everything.deals
     mean = Fraction(everything.net, deals)
-    total = sum(classes(2).values()) * comb(50, 3)
+    total = comb(len(deck), 2) * comb(len(deck) - 2, 3)
     plays = {
         f"fold_on_{street}": Fraction(folds, deals) for street, folds in zip(STREETS, everything.folds, strict=True)
     }

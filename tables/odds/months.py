@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import accumulate
 from math import isqrt, lcm, log, log1p
 from typing import Final, NamedTuple
 
@@ -78,11 +79,8 @@ class Prizes:
     def drawn(self, chance: Chance) -> Prize:
         """One of the rows, as likely as its hand."""
         place = chance.below(self.weight)
-        for prize in self.rows:
-            place -= prize.weight
-            if place < 0:
-                return prize
-        raise AssertionError("the place is below the weight of all of them")
+        bounds = accumulate(prize.weight for prize in self.rows)
+        return next(prize for prize, bound in zip(self.rows, bounds, strict=True) if place < bound)
 
 
 def prizes_of(link: LinkTerms) -> Prizes:
@@ -100,11 +98,8 @@ class Played:
     """What came of one level in one month; everything in whole cents, the reserve and overflow as the month leaves them."""
 
     hits: int = 0
-    full_hits: int = 0
     paid_cents: int = 0
     house_cents: int = 0
-    from_reserve_cents: int = 0
-    from_overflow_cents: int = 0
     revenue_cents: int = 0
     display_cents: int = 0
     reserve_cents: int = 0
@@ -173,11 +168,8 @@ class _Play:
         if months is not None:
             month = months[prize.level]
             month.hits += 1
-            month.full_hits += prize.share_ppm == MILLION
             month.paid_cents += taken.paid_cents
             month.house_cents += taken.seed.house_cents
-            month.from_reserve_cents += taken.seed.reserve_cents
-            month.from_overflow_cents += taken.seed.overflow_cents
             month.revenue_cents += taken.revenue_cents
         return prize.level, before.value_cents
 

@@ -43,7 +43,6 @@ class Tally:
     paid_cents: int = 0
     house_cents: int = 0
     from_reserve_cents: int = 0
-    from_overflow_cents: int = 0
     revenue_cents: int = 0
     carried: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PARTS, 0))
     made_good_cents: int = 0
@@ -68,7 +67,6 @@ class Tally:
         self.paid_cents += award["paid_cents"]
         self.house_cents += seed["house_cents"]
         self.from_reserve_cents += seed["reserve_cents"]
-        self.from_overflow_cents += seed["overflow_cents"]
         self.revenue_cents += award.get("revenue_cents", 0)
         self.highest_cents = max(self.highest_cents, award["meter_before_cents"])
 
@@ -86,7 +84,6 @@ class Tally:
         self.paid_cents += later.paid_cents
         self.house_cents += later.house_cents
         self.from_reserve_cents += later.from_reserve_cents
-        self.from_overflow_cents += later.from_overflow_cents
         self.revenue_cents += later.revenue_cents
         self.carried = {part: moved + later.carried[part] for part, moved in self.carried.items()}
         self.made_good_cents += later.made_good_cents

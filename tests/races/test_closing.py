@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from datetime import timedelta
 from statistics import median
+from types import SimpleNamespace
 from typing import Any
 
 import psycopg
@@ -186,8 +187,10 @@ def test_a_close_gives_way_to_a_long_batch_and_comes_after_it(busy_house: House)
 
 
 def test_a_house_without_a_pause_is_told_so(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(days, "ATTEMPTS", 2)
+    paused: list[float] = []
+    monkeypatch.setattr(days, "ATTEMPTS", 4)
     monkeypatch.setattr(days, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(days, "time", SimpleNamespace(sleep=paused.append))
     holds, release = threading.Event(), threading.Event()
 
     def batch() -> None:
@@ -202,6 +205,7 @@ def test_a_house_without_a_pause_is_told_so(busy_house: House, monkeypatch: pyte
     with pytest.raises(ActRefused) as refusal:
         busy_house.close_day("2026-11-27", at=MORNING)
     assert refusal.value.code == "busy"
+    assert paused == [0.01, 0.02, 0.03, 0.01], "out of step with whoever keeps a stream busy"
     assert rows("SELECT closed_through FROM accounting_property") == [(None,)]
     release.set()
     worker.join(60)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from jackpot.rules.link import LinkTerms
@@ -54,6 +55,13 @@ def table(game: str, paytables: Mapping[str, str], /, link: LinkTerms | None = N
     if link is not None:
         definition["link"] = link.code
     return floor.table_terms(definition | more, {link.code: link} if link else {})
+
+
+def without(terms: TableTerms, *hands: str) -> TableTerms:
+    """The same table with an edition of its game that has no row for these."""
+    base = terms.paytables["base"]
+    fewer = replace(base, rows=tuple(row for row in base.rows if row.hand not in hands))
+    return replace(terms, paytables={**terms.paytables, "base": fewer})
 
 
 def seat(number: int, cards: str, /, **wagers: Any) -> dict[str, Any]:

@@ -109,6 +109,17 @@ def test_what_a_void_lock_took_and_an_award_has_paid_the_house_makes_good() -> N
     assert tally.unexplained_millionths == 0
 
 
+def test_what_a_void_round_takes_back_of_its_lock_and_an_award_has_paid_the_house_makes_good() -> None:
+    other = Alternative(house(), terms(reset_cents=0, rate_ppm=250_000, reserve_ppm=0))
+    other.lock(locked(message("R-1")))
+    other.round(result(royal("R-2")))
+    other.round(result(message("R-1", irregularities=[{"code": "shoe_failed"}])))
+    tally = other.levels["major"]
+    assert (tally.meter.value_cents, tally.made_good_cents) == (0, 25)
+    assert tally.carried == {"display": 25 * MILLION, "reserve": 0, "overflow": 0}
+    assert tally.unexplained_millionths == 0
+
+
 def test_a_lock_that_the_terms_would_have_held_is_as_if_it_had_never_come() -> None:
     two = message("R-1", seat(1, "3s 7d", progressive=100), seat(2, "3c 7h", progressive=100))
     other = Alternative(house(), terms(unreasonable_cents=20))

@@ -11,7 +11,7 @@ import pytest
 from tables.rules.craps import POINTS, WAGERS, decided
 from tables.rules.games import game_of
 from tables.rules.table import TableTerms
-from tests.rules.felt import lines, message, only_seat, reasons, refused, seat, table
+from tests.rules.felt import lines, message, only_seat, reasons, refused, seat, table, without
 
 ROLLS = [f"{first}-{second}" for first, second in product(range(1, 7), repeat=2)]
 
@@ -132,3 +132,14 @@ def test_every_wager_is_offered_and_paid(terms: TableTerms) -> None:
     assert len(WAGERS) == 4 + 4 * 6 + 1
     for result in ("7:1-1", "come_out:7-1", "come_out:0-1", "3-4", "6:34"):
         assert refused(terms, roll(result, **{"pass": 500})) == ("invalid_value", "/result")
+
+
+def test_a_wager_without_a_row_is_not_offered(terms: TableTerms) -> None:
+    fewer = without(terms, "hardway_4", "come", "place_4")
+    come = {"come", *(f"come_{point}" for point in POINTS)}
+    assert game_of(fewer).offered == set(WAGERS) - come - {"hardway_4", "place_4"}
+    for wager in ("hardway_4", "come_4", "place_4"):
+        assert (reasons(terms, roll("6:2-2", **{wager: 500})), reasons(fewer, roll("6:2-2", **{wager: 500}))) == (
+            [],
+            ["wager_not_offered"],
+        )

@@ -9,7 +9,7 @@ import pytest
 from jackpot.rules.definition import DefinitionRefused
 from tables.rules.minibaccarat import point_count
 from tables.rules.table import TableTerms
-from tests.rules.felt import REPORTS, lines, message, only_seat, play, reasons, report, seat, table
+from tests.rules.felt import REPORTS, lines, message, only_seat, play, reasons, report, seat, table, without
 
 LOST = ("lose", None, 0, 0)
 
@@ -84,6 +84,7 @@ def test_third_cards_follow_the_point_counts(terms: TableTerms, player: str, ban
 )
 def test_what_may_be_wagered(terms: TableTerms, wagers: dict[str, int], expected: list[str]) -> None:
     assert reasons(terms, dealt("Tc 9d", "Kc 2d", **wagers)) == expected
+    assert reasons(without(terms, "tie"), dealt("Tc 9d", "Kc 2d", tie=500)) == ["wager_not_offered"]
     empty = message(seat(1, ""), community="Tc 9d", dealer="Kc 2d")
     assert reasons(terms, empty) == ["wager_out_of_order"]
 

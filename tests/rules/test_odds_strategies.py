@@ -1,5 +1,7 @@
 """Games in which the player decides: the published edges, and the counts behind them against dealing cards out."""
 
+from __future__ import annotations
+
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations
@@ -8,15 +10,22 @@ from math import comb
 import pytest
 
 from jackpot.rules.paytable import Row
-from tables.odds import boston_5_stud, double_down_stud, let_it_ride, mississippi_stud, of_edition, red_dog
+from tables.odds import boston_5_stud, double_down_stud, let_it_ride, mini_tex, mississippi_stud, of_edition, red_dog
 from tables.odds import three_card_poker as three_card_odds
 from tables.odds.dealers_hand import DealersHand
 from tables.odds.deck import BIT, CARDS, WEIGHT, canonical, classes, members, strength
 from tables.odds.edition import WagerOdds
 from tables.odds.mini_tex import meetings
 from tables.odds.pays import five_card_rows, net
-from tables.rules.hands import five_card_strength, three_card_strength
-from tables.rules.mini_tex import ACE_KING
+from tables.rules.cards import RANKS
+from tables.rules.hands import (
+    FIVE_CARD_LEADS,
+    FIVE_CARD_NAMES,
+    THREE_CARD_LEADS,
+    five_card_strength,
+    three_card_strength,
+)
+from tables.rules.mini_tex import ACE_KING, SUITED_ACE_KING_QUEEN
 from tables.rules.paytables import builtin
 
 
@@ -199,3 +208,129 @@ def test_the_ante_bonus_of_mini_tex_gives_back_what_it_pays() -> None:
     # A suited ace-king-queen is never folded, so the bonus costs thirty antes each time.
     assert without.edge - most.edge == 30 * Fraction(without.combinations["suited_ace_king_queen"], without.total)
     assert round(percent(without), 3) == 4.958
+
+
+# -- a smaller deck, dealt out -------------------------------------------------------------------------------------------
+
+
+def of_ranks(ranks: str) -> list[int]:
+    """The cards of a deck that has these ranks alone."""
+    return sorted(RANKS.index(rank) + 13 * suit for suit in range(4) for rank in ranks)
+
+
+Results = dict[tuple[Fraction, bool], int]
+"""What hands of the dealer come to in antes, and whether they are beaten: of how many of them."""
+
+
+class Dealt:
+    """What is dealt from a small deck, added up as it is played."""
+
+    def __init__(self) -> None:
+        self.deals = self.wins = self.staked = 0
+        self.net = self.square = Fraction(0)
+        self.plays: Counter[str] = Counter()
+
+    def played(self, results: Results, stake: int, play: str) -> Dealt:
+        """Add deals that are played alike."""
+        for (came_to, won), deals in results.items():
+            self.deals += deals
+            self.wins += deals * won
+            self.net += deals * came_to
+            self.square += deals * came_to**2
+            self.staked += deals * stake
+            self.plays[play] += deals
+        return self
+
+    def then(self, *parts: Dealt) -> Dealt:
+        """Add deals that were played already."""
+        for part in parts:
+            for name in ("deals", "wins", "net", "square", "staked", "plays"):
+                setattr(self, name, getattr(self, name) + getattr(part, name))
+        return self
+
+    def or_fold(self, stake: int, play: str) -> Dealt:
+        """These, or as many that are given up where that costs less."""
+        if self.net >= -stake * self.deals:
+            return self
+        return Dealt().played({(Fraction(-stake), False): self.deals}, stake, play)
+
+    def are_those_of(self, odds: WagerOdds) -> None:
+        """See that the odds are those of what was dealt."""
+        mean = self.net / self.deals
+        assert odds.edge == -mean
+        assert odds.variance == self.square / self.deals - mean**2
+        assert odds.hit_frequency == Fraction(self.wins, self.deals)
+        assert odds.average_stake == Fraction(self.staked, self.deals)
+        assert odds.plays == {play: Fraction(self.plays[play], self.deals) for play in odds.plays}
+        assert min(odds.plays.values()) > 0, "no way to play is left untried"
+
+
+def test_boston_5_of_twelve_cards_is_what_is_dealt_from_them() -> None:
+    """By terms so poor that some hands are folded: whoever beats the dealer loses half of it."""
+    deck = of_ranks("AK7")
+    rows = [Row("beats_dealer", "half"), Row("four_of_a_kind", "to", odds=3), Row("two_pair", "half")]
+    bonus = {"four_of_a_kind": Fraction(3), "two_pair": Fraction(-1, 2)}
+    strengths = {frozenset(hand): strength(sum(BIT[card] for card in hand)) for hand in combinations(deck, 5)}
+    finished: dict[frozenset[int], Results] = {}
+    for hand, mine in strengths.items():
+        paid = bonus.get(FIVE_CARD_NAMES[mine // FIVE_CARD_LEADS], Fraction(0))
+        found: Counter[tuple[Fraction, bool]] = Counter()
+        for left in combinations([card for card in deck if card not in hand], 5):
+            theirs = strengths[frozenset(left)]
+            found[paid - (2 if mine > theirs else 5 if mine < theirs else 0), mine > theirs] += 1
+        finished[hand] = found
+    dealt = Dealt()
+    for own in combinations(deck, 3):
+        hands = [frozenset((*own, *more)) for more in combinations([card for card in deck if card not in own], 2)]
+        after = Dealt()
+        for hand in hands:
+            after.played(finished[hand], 5, "second_wager")
+        dealt.then(after.or_fold(3, "fold"))
+    dealt.are_those_of(boston_5_stud.base(rows, deck))
+
+
+def test_sums_of_mini_tex_are_added_and_of_equals_the_hand_is_played() -> None:
+    sums = mini_tex.Sums(1, -1, 1, 3, 0, (1, 2, 3))
+    sums.add(mini_tex.Sums(2, 5, 7, 9, 1, (4, 5, 6)), 10)
+    assert sums == mini_tex.Sums(21, 49, 71, 93, 10, (41, 52, 63))
+    even = mini_tex.Sums(2, -4, 8, 10, 1)
+    assert even.or_fold(1) == even
+    assert mini_tex.Sums(2, -5, 13, 10, 0).or_fold(1) == mini_tex.Sums(2, -4, 8, 4, 0, (0, 2, 0))
+
+
+@pytest.mark.parametrize(("ranks", "bonus"), [("KQ7", 0), ("AKQ", 3)])
+def test_mini_tex_of_twelve_cards_is_what_is_dealt_from_them(ranks: str, bonus: int) -> None:
+    """By terms so poor that some hands are folded on every street."""
+    deck = of_ranks(ranks)
+    best = {
+        (own, board): best_of(own, list(board))
+        for board in combinations(deck, 3)
+        for own in combinations([card for card in deck if card not in board], 2)
+    }
+    beating = Fraction(1, 7)
+    finished: dict[tuple[tuple[int, ...], tuple[int, ...]], Dealt] = {}
+    for (own, board), mine in best.items():
+        paid = bonus if mine // THREE_CARD_LEADS == SUITED_ACE_KING_QUEEN else 0
+        found: Counter[tuple[Fraction, bool]] = Counter()
+        against = Counter(
+            (theirs >= ACE_KING, (mine > theirs) - (mine < theirs))
+            for dealers in combinations([card for card in deck if card not in (*own, *board)], 2)
+            for theirs in [best[dealers, board]]
+        )
+        for (qualifies, result), deals in against.items():
+            came_to = {1: (5 if qualifies else 3) * beating, 0: Fraction(0), -1: Fraction(-5)}[result]
+            found[came_to + paid, result > 0] += deals
+        finished[own, board] = Dealt().played(found, 5, "play_to_the_end").or_fold(3, "fold_on_play")
+    everything = Dealt()
+    for own in combinations(deck, 2):
+        hand = Dealt()
+        for flop in combinations([card for card in deck if card not in own], 2):
+            rivers = [card for card in deck if card not in (*own, *flop)]
+            boards = [finished[own, tuple(sorted((*flop, river)))] for river in rivers]
+            hand.then(Dealt().then(*boards).or_fold(2, "fold_on_river"))
+        everything.then(hand.or_fold(1, "fold_on_flop"))
+    odds = mini_tex.base([Row("beats_dealer", "to", odds=1, per=7)], bonus, deck)
+    everything.are_those_of(odds)
+    suited = sum(mine // THREE_CARD_LEADS == SUITED_ACE_KING_QUEEN for mine in best.values())
+    assert odds.combinations == {"suited_ace_king_queen": suited, "other": len(best) - suited}
+    assert odds.case == {"ante_bonus_odds": bonus}

@@ -124,3 +124,14 @@ def test_the_odds_of_cover_all_are_one_at_least(odds: int, stands: bool) -> None
     with pytest.raises(DefinitionRefused) as refused:
         read_edition(given)
     assert refused.value.path.startswith("odds_by_players")
+
+
+def test_an_edition_has_rows_or_odds_by_players_and_not_both() -> None:
+    given = {"code": "own-cover-all", "game": "mississippi-stud", "wager": "cover_all"}
+    for both, path in (
+        ({"rows": [{"hand": "flush", "pays": "to", "odds": 1}], "odds_by_players": {"royal_flush": [2] * 6}}, "rows"),
+        ({}, "rows"),
+    ):
+        with pytest.raises(DefinitionRefused) as refused:
+            read_edition(given | both)
+        assert refused.value.path == path

@@ -100,6 +100,11 @@ def test_what_acts_made_of_it_is_taken_over_by_name() -> None:
     assert [found.standing(one) for one in found.subjects()] == ["void", "rejected", "paid", "cancelled"]
     found.take([{"what": "hit", "name": "aa-000002", "state": "paid"}])
     assert found.standing(hit) == "rejected", "another hit's step is none of this one's"
+    assert [(each.is_withheld, [one.is_withheld for one in each.envy]) for each in found.hits] == [(False, [False] * 2)]
+    found.take([{"what": "tax", "name": hit}])
+    assert [(each.is_withheld, [one.is_withheld for one in each.envy]) for each in found.hits] == [(True, [False] * 2)]
+    found.take([{"what": "tax", "name": envy}])
+    assert {one.name for each in found.hits for one in each.envy if one.is_withheld} == {envy}
 
 
 def test_a_step_says_who_took_it_and_what_was_done() -> None:

@@ -9,6 +9,8 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -17,12 +19,13 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounting.rules.chain import canonical, event_hash
-from accounting.rules.heads import to_file
-from accounting.services.signing import public_key
+from accounting.rules.heads import Head, Signed, Statement, Unreadable, from_file, to_file
+from accounting.services.signing import public_key, sign
 from devices.packing.stretch import NotPacked, pack, wanted
 from tables.rules.packs import read, read_event, zipped
-from tables.rules.repeated import repeat
-from tests.services.house import ALONE, House, rows, verify
+from tables.rules.repeated import Checked, Differs, Repeated, repeat
+from tables.verifier import said
+from tests.services.house import ALONE, LINKED, RECEIVED, House, message, rows, verify
 from tests.worked_postings.events import record
 
 Parts = dict[str, bytes]
@@ -63,6 +66,47 @@ def test_every_stream_of_a_house_with_every_kind_of_event_verifies_anywhere(play
         assert (found.returncode, found.stderr) == (0, ""), f"{stream}: {found.stderr}"
         assert f"stream {stream}, events 0 to {last}" in found.stdout
         assert content == pack(wanted(stream)), "the same record, the same bytes"
+
+
+def looked_at(parts: Parts) -> Checked:
+    """What there is in a pack to be looked at, counted in its lines."""
+    lines, days = lines_of(parts), from_file(parts["heads.json"])
+    moved = [transfer for line in lines for transfer in line["transfers"]]
+    rounds = [line for line in lines if line["kind"] == "round" or "message" in line]
+    before = [each for line in lines_of(parts, "before.ndjson") for each in (*line.values(), *line.get("since", ()))]
+    own = {line["stream"] for line in lines}
+    return Checked(
+        events=len(lines), rounds=len(rounds), locks=sum(line["kind"] == "lock" for line in lines),
+        acts=sum(line["kind"] not in ("round", "lock") for line in lines),
+        hits=sum(len(json.loads(line["result"])["awards"]) for line in rounds),
+        transfers=len(moved), moved_cents=sum(cents for _, _, cents, *_ in moved),
+        taken=sum(isinstance(each, dict) and "cause" in each for each in before),
+        heads=sum(len(day.statement.heads) for day in days), days=len(days),
+        through=max((head.sequence for day in days for head in day.statement.heads if head.stream in own), default=-1),
+    )  # fmt: skip
+
+
+def test_the_verifier_says_how_much_it_looked_at(played: House) -> None:
+    for stream, last in streams().items():
+        for first in (0, last // 2):
+            content = pack(wanted(stream, first, last))
+            found = repeat(read(content))
+            assert found.checked == looked_at(parts_of(content)), (stream, first)
+            assert found.checked.days, "the test would prove little"
+    checked = Checked(7_001, 6_002, 5_003, 4_004, 3_005, 2_006, 123_456_07, 1_008, 9, 1_010, 7)
+    assert said(Repeated(checked, b"\x11" * 32, {}, {b"\x33", b"\x22"}), first=2_000, last=9_000) == [
+        "decided again: 7,001 events (6,002 rounds, 5,003 locks, 4,004 acts of people), 3,005 hits",
+        f"as booked: 2,006 transfers, 123,456.07 dollars; every hash up to {'11' * 32}",
+        "taken as it says: 1,008 events from before event 2,000, each as its own hash has it",
+        "signed: 9 heads of 1,010 closed gaming days, by key 22, 33",
+        "not signed: events 2,000 to 9,000 lie behind no closed gaming day of this pack",
+    ]
+    checked.through = 9_000
+    assert len(said(Repeated(checked, b"\x11" * 32, {}, ()), first=0, last=9_000)) == 2
+    checked.through = 8_999
+    assert said(Repeated(checked, b"\x11" * 32, {}, ()), first=0, last=9_000)[2].startswith(
+        "not signed: events 9,000 to"
+    )
 
 
 def test_stretches_from_the_middle_verify_by_themselves(played: House, tmp_path: Path) -> None:
@@ -273,6 +317,42 @@ def _in_property(parts: Parts) -> None:
     parts["pack.json"] = canonical(about | {"property": "LAS"})
 
 
+def _of(kind: str, change: Callable[[dict[str, Any]], object], *, anew: bool = True) -> Callable[[Parts], None]:
+    """A change of the first event of a kind, with every hash after it made anew."""
+
+    def make(parts: Parts) -> None:
+        lines = lines_of(parts)
+        change(event(lines, kind))
+        if anew:
+            chained_anew(lines)
+        put(parts, lines)
+
+    return make
+
+
+def _cause(kind: str, change: Callable[[dict[str, Any]], object]) -> Callable[[Parts], None]:
+    """A change of what the first event of a kind asked for, with every hash after it made anew."""
+
+    def make(line: dict[str, Any]) -> None:
+        value = json.loads(line["cause"])
+        change(value)
+        line["cause"] = json.dumps(value)
+
+    return _of(kind, make)
+
+
+def _unknown_act(parts: Parts) -> None:
+    _cause("hit.verify", lambda cause: cause.update(act="hit.forget"))(parts)
+    _of("hit.verify", lambda line: line.update(kind="hit.forget"))(parts)
+
+
+def _about(**said: Any) -> Callable[[Parts], None]:
+    def make(parts: Parts) -> None:
+        parts["pack.json"] = canonical(json.loads(parts["pack.json"]) | said)
+
+    return make
+
+
 CHANGES: dict[str, tuple[Callable[[Parts], None], str]] = {
     "cause": (_in_cause, r"\(round MS-101/R-2\): digest of the cause"),
     "cause and every hash after it": (_in_cause_with_its_hashes, r"\(round MS-101/R-2\): result"),
@@ -296,19 +376,188 @@ CHANGES: dict[str, tuple[Callable[[Parts], None], str]] = {
     "head left out": (_head_left_out, r"signed head of event \d+, which closed gaming day 2026-11-27"),
     "paytable": (_in_paytable, r"the pack: paytable "),
     "property": (_in_property, r"signed head of gaming day 2026-11-27: property"),
+    "line that is none": (
+        _of("hit.verify", lambda line: line.pop("hash"), anew=False),
+        r"event \d+: line: expected an event",
+    ),
+    "message that is no JSON": (
+        _of("round", lambda line: line.update(cause="{"), anew=False),
+        r"R-1\): message: expected JSON",
+    ),
+    "cause that is no JSON": (
+        _of("hit.verify", lambda line: line.update(cause="{"), anew=False),
+        r"\): cause: expected JSON",
+    ),
+    "hash of the one before": (
+        _of("hit.verify", lambda line: line.update(previous="0" * 64), anew=False),
+        r"\): hash of the previous event",
+    ),
+    "event of another stream": (
+        _of("hit.verify", lambda line: line.update(stream="twin")),
+        r": stream and sequence of the next event",
+    ),
+    "message of no table": (
+        _cause("round", lambda cause: cause.update(table="NO-1")),
+        r"a round message, found unknown_table at /table",
+    ),
+    "round of another name": (
+        _of("round", lambda line: line.update(subject="MS-101/R-99")),
+        r"\): subject: expected MS-101/R-1,",
+    ),
+    "round never received": (
+        _of("round", lambda line: line.pop("received_at")),
+        r"\(round MS-101/R-1\): receipt of the message",
+    ),
+    "lock of no kind": (
+        _cause("lock", lambda cause: cause.pop("kind")),
+        r"\(lock MS-101/R-1\): message: expected a lock, found None",
+    ),
+    "lock of no table": (
+        _cause("lock", lambda cause: cause.update(table="NO-1")),
+        r"message: expected a lock, found Refusal.*unknown_table",
+    ),
+    "lock of another name": (
+        _of("lock", lambda line: line.update(subject="MS-101/R-99")),
+        r"\): subject: expected MS-101/R-1,",
+    ),
+    "lock never received": (
+        _of("lock", lambda line: line.pop("received_at")),
+        r"\(lock MS-101/R-1\): receipt of the message",
+    ),
+    "act of another kind": (
+        _of("hit.verify", lambda line: line.update(kind="hit.approve")),
+        r"\): kind of event: expected hit.verify",
+    ),
+    "act that nobody knows": (_unknown_act, r"kind of event: expected one that this version can replay, found hit.forget"),
+    "act on something else": (
+        _of("hit.verify", lambda line: line.update(subject="MS-101/R-99")),
+        r"\): subject: expected ms-mg01-000001,",
+    ),
+    "act without what it asks": (
+        _cause("hit.verify", lambda cause: cause.pop("payload")),
+        r"\): decision: .* can be decided again",
+    ),
+    "closing by another event": (
+        _cause("day.close", lambda cause: cause["streams"].update({"ms-mg01": 1})),
+        r"event of this stream that the cause names",
+    ),
+    "closing that looked before": (
+        _cause("day.close", lambda cause: cause["payload"]["sequences"].update({"ms-mg01": 3})),
+        r"events of 2026-11-27 after the 3 that was looked at: expected none, found event 4",
+    ),
+    "closing on its own day": (
+        _of("day.close", lambda line: line.update(day="2026-11-27")),
+        r"booked on: expected one after 2026-11-27, which it closes",
+    ),
+    "moved to its own day": (
+        _of("round", lambda line: line.update(original=line["day"])),
+        r"gaming day it was moved to: expected a day after 2026-11-27",
+    ),
+    "hits before the first": (_about(next_hit=2), r"the pack: hits and closed days before the first event"),
+    "days closed before the first": (
+        _about(closed_through="2026-11-26"),
+        r"the pack: hits and closed days before the first event",
+    ),
+    "clock of the property": (lambda parts: parts.update({"zone.tzif": b""}), r"what the stretch stands on"),
+    "another edition": (_about(edition=2), r"not a stretch of a stream of edition 1"),
+    "last before the first": (_about(first=2, last=1), r"first, last and next_hit are whole numbers"),
+    "number that is none": (_about(next_hit="1"), r"first, last and next_hit are whole numbers"),
 }  # fmt: skip
+
+BETWEEN: dict[str, tuple[str, Callable[[Parts], None], str]] = {
+    "its link as it stood": (
+        "twin", _cause("level.transfer", lambda cause: _side(cause, "twin").update(state="closed")),
+        r"state of its link that the cause names",
+    ),
+    "its paytable": (
+        "twin", _cause("level.transfer", lambda cause: _side(cause, "twin")["paytable"].update(wager_cents=1)),
+        r"paytable of its link that the cause has",
+    ),
+    "the other link": (
+        "twin", _cause("level.transfer", lambda cause: cause["between"].remove(_side(cause, "nn"))),
+        r"links that the cause names",
+    ),
+    "where a table was": (
+        ALONE, _cause("table.join", lambda cause: cause["from"].update(sequence=cause["from"]["sequence"] + 1)),
+        r"places that the cause names",
+    ),
+    "where a table went": (
+        ALONE, _cause("table.join", lambda cause: cause.update(to=cause["from"])),
+        r"places that the cause names",
+    ),
+}  # fmt: skip
+"""What is changed of events that stand on several streams: on which, and what is said of it."""
+
+
+def _side(cause: dict[str, Any], link: str) -> dict[str, Any]:
+    return next(side for side in cause["between"] if side["link"] == link)
+
+
+def difference(parts: Parts) -> str:
+    """What a pack is refused for; empty where nothing is found."""
+    try:
+        repeat(read(zipped(parts)))
+    except (Differs, Unreadable) as found:
+        return str(found)
+    return ""
 
 
 def test_a_pack_that_was_changed_is_refused_with_the_place(played: House, tmp_path: Path) -> None:
-    content = pack(wanted("ms-mg01"))
+    packs = {stream: pack(wanted(stream)) for stream in ("ms-mg01", "twin", ALONE)}
     wrong = {}
-    for change, (make, place) in CHANGES.items():
-        parts = parts_of(content)
+    for change, (stream, make, place) in (
+        {name: ("ms-mg01", *each) for name, each in CHANGES.items()} | BETWEEN
+    ).items():
+        parts = parts_of(packs[stream])
         make(parts)
-        found = checked(tmp_path, zipped(parts))
-        if found.returncode != 1 or not re.search(place, found.stderr) or "DIFFERENT" not in found.stderr:
-            wrong[change] = (found.returncode, (found.stderr or found.stdout)[:200])
+        if not re.search(place, found := difference(parts)):
+            wrong[change] = found[:200]
     assert not wrong, "\n".join(map(str, wrong.items()))
+    for change in ("cause", "transfer", "tail cut", "signature of the stream"):  # as its receiver finds it
+        make, place = CHANGES[change]
+        parts = parts_of(packs["ms-mg01"])
+        make(parts)
+        process = checked(tmp_path, zipped(parts))
+        assert process.returncode == 1 and re.search(f"^DIFFERENT .*{place}", process.stderr), process.stderr
+
+
+def test_closed_days_stand_on_one_another(played: House) -> None:
+    """Of the second closing everything is signed, and still it does not go with the first or with the events."""
+    (closed,) = (
+        line["sequence"] for line in lines_of(parts_of(pack(wanted("ms-mg01")))) if line["kind"] == "day.close"
+    )
+    played.play(message("R-9"), at=RECEIVED + timedelta(minutes=3))
+    played.close_day("2026-11-28", at=RECEIVED + timedelta(days=1))
+    content = pack(wanted("ms-mg01"))
+    last = streams()["ms-mg01"]
+    assert not difference(parts_of(content))
+
+    def second(**more: Any) -> str:
+        parts = parts_of(content)
+        first, day = from_file(parts["heads.json"])
+        statement: Statement = replace(day.statement, **more)
+        heads = {head.stream: sign(statement.of_head(head)) for head in statement.heads}
+        parts["heads.json"] = to_file([first, Signed(statement, public_key(), sign(statement.encoded()), heads)])
+        return difference(parts)
+
+    _, day = from_file(parts_of(content)["heads.json"])
+    assert not second()
+    assert "number of the closing: expected 2, found 3" in second(number=3)
+    assert "digest of the statement before" in second(previous=bytes(32))
+    assert f"hash of event {last}" in second(heads=(Head("ms-mg01", last, bytes(32)),))
+    own = next(head for head in day.statement.heads if head.stream == "ms-mg01")
+    assert f"kind and day of event {last}" in second(day=day.statement.day + timedelta(days=1), heads=(own,))
+    early = parts_of(pack(wanted("ms-mg01", closed + 1, last)))
+    early["heads.json"] = parts_of(content)["heads.json"]
+    assert f"event {closed}: expected one, found none: the pack begins with event {closed + 1}" in difference(early)
+    late = parts_of(content)
+    lines = lines_of(late)
+    moved = event(lines, "round", "MS-101/R-9")
+    assert moved.pop("original") == "2026-11-27"
+    moved["day"] = "2026-11-27"
+    chained_anew(lines)
+    put(late, lines)
+    assert "booked on: expected one after 2026-11-27, which is closed" in difference(late)
 
 
 def test_another_key_is_refused_and_what_cannot_be_looked_at_is_no_difference(played: House, tmp_path: Path) -> None:
@@ -328,24 +577,28 @@ def test_another_key_is_refused_and_what_cannot_be_looked_at_is_no_difference(pl
         assert found.returncode == 2 and missing in found.stderr
 
 
-def test_what_a_stretch_stands_on_is_looked_at_as_well(played: House, tmp_path: Path) -> None:
+def test_what_a_stretch_stands_on_is_looked_at_as_well(played: House) -> None:
     content = pack(wanted("ms-mg01", 12))
 
-    def changed(change: Callable[[dict[str, Any]], object], part: str) -> str:
+    def changed(part: str, change: Callable[[list[dict[str, Any]], dict[str, Any]], object]) -> str:
         parts = parts_of(content)
         lines = lines_of(parts, "before.ndjson")
-        change(next(line for line in lines if part in line))
+        change(lines, next(line for line in lines if part in line))
         put(parts, lines, "before.ndjson")
-        found = checked(tmp_path, zipped(parts))
-        assert found.returncode == 1
-        return found.stderr
+        return difference(parts)
 
-    said = changed(lambda line: line["last"].update(result=line["last"]["result"].replace("0", "1", 1)), "last")
-    assert "before the stretch: stream ms-mg01, event 11" in said and "digest of the result" in said
-    said = changed(lambda line: line["terms"].update(result=line["terms"]["result"] + " "), "terms")
-    assert "before the stretch" in said and "digest of the result" in said
-    said = changed(lambda line: line["left"].update(subject="MS-101/R-9"), "left")
-    assert "before the stretch" in said and "hash of the event" in said
+    found = changed("last", lambda _, line: line["last"].update(result=line["last"]["result"].replace("0", "1", 1)))
+    assert "before the stretch: stream ms-mg01, event 11" in found and "digest of the result" in found
+    found = changed("terms", lambda _, line: line["terms"].update(result=line["terms"]["result"] + " "))
+    assert "before the stretch" in found and "digest of the result" in found
+    found = changed("left", lambda _, line: line["left"].update(subject="MS-101/R-9"))
+    assert "before the stretch" in found and "hash of the event" in found
+    found = changed("last", lambda lines, line: lines.remove(line))
+    assert "the event before the first one: expected event 11, found none" in found
+    found = changed("last", lambda _, line: line.update(last=lines_of(parts_of(pack(wanted("ms-mg01"))))[10]))
+    assert "the event before the first one: expected ('ms-mg01', 11), found ('ms-mg01', 10)" in found
+    found = changed("last", lambda lines, _: lines.append({"lock": {}, "table": LINKED, "round": "L-9"}))
+    assert "what the stretch stands on: expected something that can be decided again" in found
 
 
 def test_the_command_writes_the_pack_and_says_what_it_wrote(played: House, tmp_path: Path) -> None:

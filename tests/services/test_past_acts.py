@@ -18,6 +18,7 @@ from accounting.services import house_numbers
 from devices.audit import verification
 from devices.audit.verification import Difference
 from tables.queries.days import tables_on
+from tables.services.precedents import NotAsRecorded
 from tables.settle import main
 from tests.services.fixtures import Databases
 from tests.services.house import (
@@ -342,3 +343,10 @@ def test_tampering_with_what_acts_made_is_found_and_named(
                     verification.verify([stream_id for stream_id, _, _ in verification.streams()], size=size)
                 assert str(again.value) == str(difference.value), size
         databases.drop(name)
+
+
+def test_no_act_builds_on_a_settlement_that_is_not_the_one_that_was_hashed(house: House) -> None:
+    house.play(royal("R-1"))
+    tamper("UPDATE tables_round SET settlement = settlement || ' '::bytea")
+    with pytest.raises(NotAsRecorded):
+        house.act("hit.verify", FIRST)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -14,9 +15,9 @@ from accounting.services.ledger import UnknownAccount
 from devices.intake import settling
 from jackpot.services.meters import LinkMeters
 from tables.rules import books
-from tables.services import rounds, terms
+from tables.services import locks, rounds, routing, terms
 from tests.services import auditor
-from tests.services.house import ALONE, LINKED, RECEIVED, TWIN, House, message, rows, royal, run, value, verify
+from tests.services.house import ALONE, LINKED, RECEIVED, TWIN, House, locked, message, rows, royal, run, value, verify
 
 LINK = "ms-mg01"
 
@@ -227,6 +228,32 @@ def test_an_exception_of_the_services_around_the_rules(
         fault(broken)
         stands_still(busy_house, error, why)
     goes_on(busy_house)
+
+
+def spent(*arguments: Any, **more: Any) -> Any:
+    raise MemoryError("no room")
+
+
+@pytest.mark.parametrize(
+    ("module", "name"), [(rounds, "decode"), (rounds, "decide_result"), (locks, "decide_lock"), (routing, "decode")]
+)
+def test_memory_that_is_spent_says_nothing_against_a_message(
+    module: ModuleType, name: str, busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it ends: neither a round is held nor a lock set aside for it."""
+    if module is routing:
+        busy_house.act("table.leave", LINKED)  # its rounds from before are the link's
+    busy_house.post(locked("R-1") if module is locks else message("R-1"))
+    (stream,) = settling.streams_waiting()
+    with monkeypatch.context() as broken:
+        broken.setattr(module, name, spent)
+        with pytest.raises(MemoryError):
+            settling.settle_next(stream, clock=lambda: RECEIVED)
+    assert (busy_house.waiting(), [reason for _, reason in stopped()]) == (1, ["MemoryError: no room"])
+    while waiting := settling.streams_waiting():
+        settling.settle_next(waiting[0], clock=lambda: RECEIVED)
+    found = [value(f"SELECT count(*) FROM tables_{table}") for table in ("round", "lock", "hold", "locksetaside")]
+    assert found == ([0, 1, 0, 0] if module is locks else [1, 0, 0, 0])
 
 
 def test_other_streams_go_on(busy_house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -126,6 +126,17 @@ def test_what_is_marked_is_what_lies_past_the_threshold(played: House, monkeypat
         assert mark in marks(at - 1) and mark not in marks(at + 1), mark
 
 
+def test_what_was_held_more_is_marked_as_above(played: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(weeks, "thresholds_in", lambda jurisdiction, on: Thresholds(1, 1, 1, 4, 7))
+    played.play(message("R-30", dealt_at="2026-11-30T20:00:00-05:00"), at=OVER)
+
+    def mark(first: date) -> str | None:
+        return next(line.unusual for line in weeks.lines(first) if line.table == LINKED)
+
+    assert mark(WEEK - timedelta(days=7)) == "above theory", "no week was before it"
+    assert mark(WEEK + timedelta(days=7)) == "above theory, above the weeks before", "royals fell in the week before it"
+
+
 def test_a_sheet_is_made_once_every_day_is_closed_and_stays_as_it_is(played: House) -> None:
     with pytest.raises(ActRefused, match="not closed"):
         sheets.make(WEEK, at=OVER, by="ann")
