@@ -15,10 +15,12 @@ from django.test import Client, RequestFactory
 
 from accounting.models import AuditRecord, Property
 from accounting.office import registry
+from accounting.office.inputs import Input
 from accounting.office.models import Job, Proposal
 from accounting.office.rules.dollars import cents_of, typed
 from accounting.office.services import jobs, proposals
 from accounting.office.work import JobKind
+from accounting.rules.acts import Field
 from accounting.rules.moments import moment_of
 from accounting.rules.roles import ROLES
 from tests.pages.conftest import SignedIn, person, text_of
@@ -61,6 +63,17 @@ def test_dollars_as_they_are_typed(text: str, cents: int) -> None:
 def test_dollars_that_are_not_read(text: str) -> None:
     with pytest.raises(ValueError, match=r"1,250\.00"):
         cents_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("", 8), ("a\n" * 7, 8), ("a\n" * 8, 9), ("a\n" * 6 + "a" * 71, 8), ("a\n" * 6 + "a" * 72, 9), ("a\n" * 39, 40),
+        ("a\n" * 40, 40),
+    ],
+)  # fmt: skip
+def test_a_text_area_has_room_for_what_is_in_it_and_a_line_more(text: str, rows: int) -> None:
+    assert Input(Field("facts", "Facts", "nested"), ("facts",), typed=text).rows == rows
 
 
 def test_moments_as_they_are_typed() -> None:
@@ -245,10 +258,12 @@ def test_faults_that_are_nobodys_field(house: House, signed_in: SignedIn) -> Non
     client = signed_in("supervisor")
     without = form()
     del without["reference"]
-    assert "This act asks for evidence" in text_of(client.post("/decisions/new/house.grant/", without))
+    again = "choose it again: a browser does not keep it"
+    said = text_of(client.post("/decisions/new/house.grant/", without))
+    assert "This act asks for evidence" in said and again not in said
     large = SimpleUploadedFile("large.bin", bytes(5 * 1024 * 1024 + 1))
     answer = client.post("/decisions/new/house.grant/", form() | {"file": large})
-    assert "A file of 1 to 5,242,880 bytes is expected" in text_of(answer)
+    assert "A file of 1 to 5,242,880 bytes is expected" in text_of(answer) and again in text_of(answer)
     stale = client.post("/decisions/new/house.grant/", form(seen="what it was"))
     assert stale.status_code == 409
     assert "This has changed since you looked at it" in text_of(stale)
