@@ -39,6 +39,7 @@ from accounting.rules.roles import (
     SECURITY,
 )
 from accounting.rules.version import VERSION
+from accounting.shell.templatetags.pages import day
 from tests.pages.conftest import text_of
 from tests.pages.lived_in import client_of
 from tests.pages.reported import (
@@ -243,13 +244,18 @@ def test_a_long_report_is_made_by_a_worker_and_kept_for_a_term(
     assert client_of(SECURITY).get(page).status_code == client_of(MANAGER).get(page).status_code == 403
     assert client_of(MANAGER).get(f"{page}files/1").status_code == 403
     assert client_of(AUDITOR).get(f"{page}files/1").status_code == 200
+    assert client_of(AUDITOR).get(f"/audit/jobs/{job_id}/files/1").status_code == 404, "its page gives it out, by role"
     assert "Ledger" in text_of(client.get("/reports/made/"))
     assert "Ledger" not in text_of(client_of(MANAGER).get("/reports/made/")).partition("What came of it")[2]
 
+    # The database judges by its own clock: the job is moved into the past, which nothing forbids a test.
+    past = "UPDATE office_job SET finished_at = finished_at - interval '1 day' * %s WHERE id = %s"
+    run(past, 40, job_id)
     jobs.remove_results(datetime.now(UTC))
     assert client.get(f"{page}files/1").status_code == 200
-    # The database judges by its own clock: the job is moved into the past, which nothing forbids a test.
-    run("UPDATE office_job SET finished_at = finished_at - interval '92 days' WHERE id = %s", job_id)
+    last = value("SELECT finished_at FROM office_job WHERE id = %s", job_id).astimezone(UTC) + timedelta(days=90)
+    assert f"bytes, kept until {day(last.date())} SHA-256" in text_of(client.get(page))
+    run(past, 52, job_id)
     jobs.remove_results(datetime.now(UTC))
     assert client.get(f"{page}files/1").status_code == 404
     assert "is removed: ask for the report again" in text_of(client.get(page))
