@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -109,6 +110,13 @@ def test_one_slip_says_what_was_won_who_signed_and_what_may_be_done(paid: Client
         "Not printed yet", "regular", "not known",
     ):  # fmt: skip
         assert words in body, words
+    beside = {
+        number: re.findall(r'rel="(prev|next)" href="/slips/(\d+)/"', paid.get(f"/slips/{number:06}/").content.decode())
+        for number in (1, 2, 3)
+    }
+    assert beside == {
+        1: [("next", "000002")], 2: [("prev", "000001"), ("next", "000003")], 3: [("prev", "000002")],
+    }  # fmt: skip
     assert paid.get("/slips/3/").headers["Location"] == "/slips/000003/"
     assert paid.get("/slips/000009/").status_code == paid.get("/slips/x/").status_code == 404
     assert "cash, not a cheque" in text_of(paid.get("/slips/000001/"))
