@@ -7,6 +7,7 @@ import io
 import json
 import re
 import tracemalloc
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -429,6 +430,12 @@ def test_what_a_sheet_has_no_room_for_goes_on_on_another(monkeypatch: pytest.Mon
     assert second[0] == first[6] == ["Name", "Up", "Down"]
     assert [row[0] for row in second[1:11]] == [f"=row {number}" for number in range(MANY - 10, MANY)]
     assert second[-2:] == [[f"Rows: {MANY:,}"], ["Foots: nothing is left"]]
+    with zipfile.ZipFile(io.BytesIO(book)) as file:
+        sheets = [file.read(f"xl/worksheets/sheet{number}.xml").decode() for number in (1, 2)]
+    for sheet, titles in zip(sheets, (8, 1), strict=True):
+        assert '<pageSetup fitToHeight="0" orientation="landscape"/>' in sheet, "as wide as a page"
+        assert f'<pane xSplit="1" ySplit="{titles}" topLeftCell="B{titles + 1}"' in sheet, "titles stay where they are"
+        assert re.findall(r'<col min="(\d)" max="(\d)" width="(\d+)', sheet) == [("1", "1", "20"), ("2", "3", "14")]
 
 
 def test_the_version_is_that_of_the_package() -> None:
