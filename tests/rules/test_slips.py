@@ -33,9 +33,12 @@ def test_amounts_are_said_in_words(cents: int, said: str) -> None:
     assert in_words(cents) == said
 
 
-def test_nothing_negative_is_said() -> None:
+def test_nothing_negative_is_said_and_nothing_that_there_are_no_words_for() -> None:
     with pytest.raises(ValueError, match="nothing negative"):
         in_words(-1)
+    assert in_words(10**23 - 1).startswith("Nine hundred ninety-nine quintillion nine hundred ninety-nine quadrillion")
+    with pytest.raises(ValueError, match="more than words are for"):
+        in_words(10**23)
 
 
 WORDS = """
