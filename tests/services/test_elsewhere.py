@@ -12,6 +12,7 @@ from django.db import OperationalError, connection, connections
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 from psycopg.errors import AdminShutdown, QueryCanceled, SerializationFailure
+from structlog.testing import capture_logs
 
 from accounting import elsewhere
 from accounting.elsewhere import ACTED, COPY, READ_ONLY, Place
@@ -144,6 +145,17 @@ def test_what_the_copy_says_of_itself_decides_whether_it_is_read(
     assert elsewhere.choose().words == (words if broken else WELL)
     elsewhere._COPY.asked_again_at -= elsewhere.AGAIN_SECONDS
     assert elsewhere.choose().words == WELL
+
+
+def test_what_is_wrong_with_the_copy_is_logged_when_it_is_another_thing_than_before() -> None:
+    copy = elsewhere._Copy()
+    assert copy.said() == ""
+    with capture_logs() as logged:
+        for why in ("gone", "gone", "behind", "gone"):
+            copy.failed(why)
+    assert logged == [
+        {"event": "copy_not_read", "log_level": "warning", "why": why} for why in ("gone", "behind", "gone")
+    ]
 
 
 def test_there_may_be_a_reason_not_to_ask_the_copy(copy_says: Says) -> None:
