@@ -186,6 +186,9 @@ def test_accounting_gives_numbers_and_auditors_look(played: House, signed_in: Si
     assert refused.status_code == 400
     assert "is no number" in text_of(refused)
     assert client.get("/accounting/chart/").content.decode().count('value="1010"') == 1
+    for cage, said in (("1010", "Nothing was changed."), ("1011", "1 number was changed.")):
+        again = client.post("/accounting/chart/", typed | {"number:cage": cage}, follow=True)
+        assert said in text_of(again)
     auditor = signed_in(AUDITOR)
     assert "<input class" not in auditor.get("/accounting/chart/").content.decode().partition("<main")[2]
     assert auditor.post("/accounting/chart/", typed).status_code == 403

@@ -146,9 +146,8 @@ def test_refusing_needs_a_note_and_the_proposer_withdraws(house: House, signed_i
     asked, other = propose(), propose()
     manager = signed_in("manager")
     assert "A refusal says why" in text_of(manager.post(f"/decisions/{asked.pk}/refuse"))
-    assert "not this year" in text_of(
-        manager.post(f"/decisions/{asked.pk}/refuse", {"note": "not this year"}, follow=True)
-    )
+    refused = text_of(manager.post(f"/decisions/{asked.pk}/refuse", {"note": "not this year"}, follow=True))
+    assert "You refused." in refused and "not this year" in refused
     assert manager.post(f"/decisions/{other.pk}/withdraw").status_code == 403
     mine = Client()
     mine.force_login(person("administrator.one", "administrator"), backend="django.contrib.auth.backends.ModelBackend")
@@ -364,6 +363,9 @@ def test_verifying_is_started_from_the_audit_page_and_its_result_is_kept(
             assert signed_in(role).post("/audit/jobs/new/verify").status_code == wanted
     job = Job.objects.get()  # the second one was led to the first
     assert called == [job.pk]
+    again = signed_in("controller").post("/audit/jobs/new/verify", follow=True)
+    assert again.redirect_chain == [(f"/audit/jobs/{job.pk}/", 302)]
+    assert "Verify everything is running already." in text_of(again)
     auditor = Client()
     auditor.force_login(person("aud", "auditor"), backend="django.contrib.auth.backends.ModelBackend")
     waiting = auditor.get(f"/audit/jobs/{job.pk}/")

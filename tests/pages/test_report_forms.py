@@ -431,6 +431,8 @@ def test_what_a_sheet_has_no_room_for_goes_on_on_another(monkeypatch: pytest.Mon
     assert [row[0] for row in second[1:11]] == [f"=row {number}" for number in range(MANY - 10, MANY)]
     assert second[-2:] == [[f"Rows: {MANY:,}"], ["Foots: nothing is left"]]
     with zipfile.ZipFile(io.BytesIO(book)) as file:
+        about = file.read("docProps/core.xml").decode()
+        assert all(said in about for said in ("<dc:title>Many<", "<dc:creator>House<", ">2026-11-28T00:00:00Z<"))
         sheets = [file.read(f"xl/worksheets/sheet{number}.xml").decode() for number in (1, 2)]
     for sheet, titles in zip(sheets, (8, 1), strict=True):
         assert '<pageSetup fitToHeight="0" orientation="landscape"/>' in sheet, "as wide as a page"

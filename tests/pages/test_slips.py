@@ -196,6 +196,7 @@ def test_who_won_is_taken_down_shown_to_nobody_but_who_files_and_each_look_is_on
     answer = paid.post(address, FORM | {"share": [f"{cents // 100:,}.{cents % 100:02d}", ""]})
     assert answer.status_code == 302 and answer.headers["Location"] == "/slips/000003/"
     assert Particulars.objects.count() == 1
+    assert f"Kept, sealed: who won {HIT}." in text_of(paid.get("/slips/000003/"))
     for client in (paid, signed_in(CONTROLLER), signed_in(AUDITOR)):
         for path in ("/slips/000003/", "/slips/"):
             assert "Pat Winner" not in client.get(path).content.decode()
