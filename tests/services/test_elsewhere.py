@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -104,16 +105,18 @@ ASKED = "you have just signed in or done something"
 @pytest.fixture
 def copy_says(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Says]:
     """Two more ways to the house's server, one of them for a copy: what it says of itself is as a test says, at first well."""
-    there = connections.settings
+    there, house_itself = connections.settings, connections["default"]
     for alias in (COPY, READ_ONLY):
         monkeypatch.setitem(there, alias, there["default"] | {"CONN_MAX_AGE": 0})
     monkeypatch.setattr(elsewhere, "_COPY", elsewhere._Copy())
+    monkeypatch.setattr(elsewhere, "_PLACE", ContextVar("reads_from", default=None))
 
     def says(row: str) -> None:
         monkeypatch.setattr(elsewhere, "LOOK", f"SELECT {row} WHERE %s::pg_lsn <= pg_current_wal_insert_lsn()")
 
     says(FRESH)
     yield says
+    connections["default"] = house_itself
     for alias in (COPY, READ_ONLY):
         connections[alias].close()
         del connections[alias]
@@ -192,6 +195,7 @@ def test_inside_everything_is_read_there_and_what_must_be_written_is_written_to_
     assert connections["default"] is house, "between two parts"
     assert list(drawn) == [COPY]
     assert list(Place().drawn(parts())) == ["default"] * 2
+    assert list(Place().drawn(["each", "once"])) == ["each", "once"]
 
 
 def test_a_page_that_only_looks_is_read_there_and_says_so(copy_says: Says, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,3 +214,5 @@ def test_a_page_that_only_looks_is_read_there_and_says_so(copy_says: Says, monke
     assert read(factory.get("/")) == (READ_ONLY, f"read from the house itself: {ASKED}")
     monkeypatch.setattr(elsewhere, "there_is_one", lambda: False)
     assert read(factory.get("/")) == ("default", None)
+    with elsewhere.reading() as place:
+        assert place == elsewhere.current() == Place(), "where there is no copy"
