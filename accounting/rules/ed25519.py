@@ -63,7 +63,7 @@ def _both(first: int, one: Point, second: int, other: Point) -> Point:
     """`first` times one point and `second` times the other, added: both walked down together."""
     choices = (NEUTRAL, one, other, _added(one, other))
     found = NEUTRAL
-    for bit in range(max(first.bit_length(), second.bit_length()) - 1, -1, -1):
+    for bit in reversed(range(max(first.bit_length(), second.bit_length()))):
         found = _added(found, found)
         choice = (first >> bit & 1) | (second >> bit & 1) << 1
         if choice:

@@ -153,13 +153,17 @@ def command(*words: str) -> subprocess.CompletedProcess[str]:
 def test_a_house_without_demo_mode_is_run_by_its_commands(plain: str) -> None:
     made = command("person", "Sam", "--role", "security", "--full-name", "Sam Stone", "--base-url", plain)
     assert (made.returncode, made.stderr) == (0, "")
-    link = made.stdout.splitlines()[-1]
+    *said, link = made.stdout.splitlines()
     assert link.startswith(f"{plain}/first-sign-in/sam#")
+    once = "The password is set here, once, within three days:"
+    assert said == ["sam is here as security", once]
     again = command("person", "SAM", "--role", "security")
     assert again.returncode == 2
     assert "sam has an account already (roles: security). --link gives out a new one-time link." in again.stderr
     second = command("person", "sam", "--link", "--base-url", plain)
     assert (second.returncode, second.stderr) == (0, "")
+    ended = "a new link for sam; the one before, the password and sessions have ended"
+    assert second.stdout.splitlines()[:-1] == [ended, once]
 
     with httpx.Client(trust_env=False, follow_redirects=True) as browser:
         assert set_password(browser, link).status_code == 400, "the first link ended with the second"

@@ -100,6 +100,9 @@ def test_a_balance_at_a_moment_is_what_had_been_recorded_by_then(played: House, 
         assert items == dict(expected)
     page = text_of(client.get(f"/accounting/?at={quote(recorded[0].isoformat())}"))
     assert "as it was recorded by" in page
+    typed = '{}" name="at" type="datetime-local" step="1" value="{}"'
+    for asked, shown in (("", ""), ("?at=2026-11-27T21:14:05", "2026-11-27T21:14:05")):
+        assert typed.format("f-at", shown) in client.get(f"/accounting/{asked}").content.decode()
     assert client.get("/accounting/?at=yesterday").status_code == 400
     assert client.get(f"/api/v1/books/trial-balance?day={DAY}&at={quote(recorded[0].isoformat())}").status_code == 400
 
@@ -153,6 +156,11 @@ def test_the_statement_comes_as_json_and_csv_with_the_same_lines(played: House, 
     ]
     assert len(items) > 5
     assert client.get("/api/v1/books/accounts/none").status_code == 404
+    for of in ("accounts/cage", "general-ledger"):
+        assert client.get(f"/api/v1/books/{of}?from={DAY}&to={DAY}").status_code == 200
+        backwards: Any = client.get(f"/api/v1/books/{of}?from={DAY}&to=2026-11-26")
+        assert (backwards.status_code, backwards.json()["pointer"]) == (400, "/to")
+    assert client.get("/api/v1/books/general-ledger?carried=yes").status_code == 400
     assert client.get("/api/v1/books/accounts/cage?cursor=~~~").status_code == 400
 
 
@@ -178,6 +186,9 @@ def test_accounting_gives_numbers_and_auditors_look(played: House, signed_in: Si
     assert refused.status_code == 400
     assert "is no number" in text_of(refused)
     assert client.get("/accounting/chart/").content.decode().count('value="1010"') == 1
+    for cage, said in (("1010", "Nothing was changed."), ("1011", "1 number was changed.")):
+        again = client.post("/accounting/chart/", typed | {"number:cage": cage}, follow=True)
+        assert said in text_of(again)
     auditor = signed_in(AUDITOR)
     assert "<input class" not in auditor.get("/accounting/chart/").content.decode().partition("<main")[2]
     assert auditor.post("/accounting/chart/", typed).status_code == 403

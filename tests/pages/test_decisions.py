@@ -15,10 +15,12 @@ from django.test import Client, RequestFactory
 
 from accounting.models import AuditRecord, Property
 from accounting.office import registry
+from accounting.office.inputs import Input
 from accounting.office.models import Job, Proposal
 from accounting.office.rules.dollars import cents_of, typed
 from accounting.office.services import jobs, proposals
 from accounting.office.work import JobKind
+from accounting.rules.acts import Field
 from accounting.rules.moments import moment_of
 from accounting.rules.roles import ROLES
 from tests.pages.conftest import SignedIn, person, text_of
@@ -61,6 +63,17 @@ def test_dollars_as_they_are_typed(text: str, cents: int) -> None:
 def test_dollars_that_are_not_read(text: str) -> None:
     with pytest.raises(ValueError, match=r"1,250\.00"):
         cents_of(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("", 8), ("a\n" * 7, 8), ("a\n" * 8, 9), ("a\n" * 6 + "a" * 71, 8), ("a\n" * 6 + "a" * 72, 9), ("a\n" * 39, 40),
+        ("a\n" * 40, 40),
+    ],
+)  # fmt: skip
+def test_a_text_area_has_room_for_what_is_in_it_and_a_line_more(text: str, rows: int) -> None:
+    assert Input(Field("facts", "Facts", "nested"), ("facts",), typed=text).rows == rows
 
 
 def test_moments_as_they_are_typed() -> None:
@@ -133,9 +146,8 @@ def test_refusing_needs_a_note_and_the_proposer_withdraws(house: House, signed_i
     asked, other = propose(), propose()
     manager = signed_in("manager")
     assert "A refusal says why" in text_of(manager.post(f"/decisions/{asked.pk}/refuse"))
-    assert "not this year" in text_of(
-        manager.post(f"/decisions/{asked.pk}/refuse", {"note": "not this year"}, follow=True)
-    )
+    refused = text_of(manager.post(f"/decisions/{asked.pk}/refuse", {"note": "not this year"}, follow=True))
+    assert "You refused." in refused and "not this year" in refused
     assert manager.post(f"/decisions/{other.pk}/withdraw").status_code == 403
     mine = Client()
     mine.force_login(person("administrator.one", "administrator"), backend="django.contrib.auth.backends.ModelBackend")
@@ -245,10 +257,12 @@ def test_faults_that_are_nobodys_field(house: House, signed_in: SignedIn) -> Non
     client = signed_in("supervisor")
     without = form()
     del without["reference"]
-    assert "This act asks for evidence" in text_of(client.post("/decisions/new/house.grant/", without))
+    again = "choose it again: a browser does not keep it"
+    said = text_of(client.post("/decisions/new/house.grant/", without))
+    assert "This act asks for evidence" in said and again not in said
     large = SimpleUploadedFile("large.bin", bytes(5 * 1024 * 1024 + 1))
     answer = client.post("/decisions/new/house.grant/", form() | {"file": large})
-    assert "A file of 1 to 5,242,880 bytes is expected" in text_of(answer)
+    assert "A file of 1 to 5,242,880 bytes is expected" in text_of(answer) and again in text_of(answer)
     stale = client.post("/decisions/new/house.grant/", form(seen="what it was"))
     assert stale.status_code == 409
     assert "This has changed since you looked at it" in text_of(stale)
@@ -349,6 +363,9 @@ def test_verifying_is_started_from_the_audit_page_and_its_result_is_kept(
             assert signed_in(role).post("/audit/jobs/new/verify").status_code == wanted
     job = Job.objects.get()  # the second one was led to the first
     assert called == [job.pk]
+    again = signed_in("controller").post("/audit/jobs/new/verify", follow=True)
+    assert again.redirect_chain == [(f"/audit/jobs/{job.pk}/", 302)]
+    assert "Verify everything is running already." in text_of(again)
     auditor = Client()
     auditor.force_login(person("aud", "auditor"), backend="django.contrib.auth.backends.ModelBackend")
     waiting = auditor.get(f"/audit/jobs/{job.pk}/")

@@ -20,10 +20,11 @@ from accounting.office.services import jobs
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CONTROLLER, ROLES
 from accounting.services.audit import check_audit_trail
 from accounting.services.signing import public_key
+from accounting.shell.templatetags.pages import day
 from devices.packing.stretch import pack, wanted
 from tables.rules.packs import opened, read
 from tests.pages.conftest import SignedIn, text_of
-from tests.services.house import RECEIVED, House, message, rows, royal, two_hits
+from tests.services.house import RECEIVED, House, message, rows, royal, run, two_hits
 
 PAGE = "/audit/packs/"
 DAY = "/accounting/days/2026-11-27/"
@@ -88,6 +89,8 @@ def test_a_stretch_is_chosen_packed_taken_away_and_verified(house: House, signed
     assert (record.action, record.subject, record.detail["sha256"]) == (
         "take away", f"job {job.pk}", sha256(content).hexdigest(),
     )  # fmt: skip
+    run("UPDATE office_job SET finished_at = finished_at - interval '40 days'")
+    assert f"Kept until {day((MORNING + timedelta(days=50)).date())}." in text_of(auditor.get(f"/audit/jobs/{job.pk}/"))
     shown = text_of(auditor.get("/audit/"))
     assert f"take away job {job.pk} " in shown and name in shown
     assert check_audit_trail() == []

@@ -222,7 +222,9 @@ def test_changing_one_s_password_ends_the_other_sessions(house: House) -> None:
     assert wrong.status_code == 400
     assert "entered incorrectly" in text_of(wrong)
     assert elsewhere.get("/").status_code == 200
-    assert here.post("/account/password", typed, follow=True).status_code == 200
+    done = here.post("/account/password", typed, follow=True)
+    assert done.status_code == 200
+    assert "The password is changed, and every other session of yours has ended." in text_of(done)
     assert here.get("/").status_code == 200
     assert elsewhere.get("/").status_code == 302
     assert Session.objects.filter(person__username="maria").count() == 1
@@ -245,12 +247,12 @@ def test_one_s_own_sessions_and_tokens(house: House) -> None:
     page = text_of(here.get("/account/"))
     assert "this one" in page
     assert "127.0.0.1" in page
-    here.post("/account/sessions")
+    assert "Sessions ended: 1." in text_of(here.post("/account/sessions", follow=True))
     assert (here.get("/").status_code, elsewhere.get("/").status_code) == (200, 302)
     secret_in(here.post("/account/tokens", {"purpose": "night export"}))
     assert "night export" in text_of(here.get("/account/"))
     token = PersonalToken.objects.get()
-    here.post(f"/account/tokens/{token.pk}/withdraw")
+    assert "The token is withdrawn." in text_of(here.post(f"/account/tokens/{token.pk}/withdraw", follow=True))
     token.refresh_from_db()
     assert token.withdrawn_at is not None
     person("other", CAGE)

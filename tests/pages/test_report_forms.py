@@ -7,6 +7,7 @@ import io
 import json
 import re
 import tracemalloc
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -39,6 +40,7 @@ from accounting.rules.roles import (
     SECURITY,
 )
 from accounting.rules.version import VERSION
+from accounting.shell.templatetags.pages import day
 from tests.pages.conftest import text_of
 from tests.pages.lived_in import client_of
 from tests.pages.reported import (
@@ -243,13 +245,18 @@ def test_a_long_report_is_made_by_a_worker_and_kept_for_a_term(
     assert client_of(SECURITY).get(page).status_code == client_of(MANAGER).get(page).status_code == 403
     assert client_of(MANAGER).get(f"{page}files/1").status_code == 403
     assert client_of(AUDITOR).get(f"{page}files/1").status_code == 200
+    assert client_of(AUDITOR).get(f"/audit/jobs/{job_id}/files/1").status_code == 404, "its page gives it out, by role"
     assert "Ledger" in text_of(client.get("/reports/made/"))
     assert "Ledger" not in text_of(client_of(MANAGER).get("/reports/made/")).partition("What came of it")[2]
 
+    # The database judges by its own clock: the job is moved into the past, which nothing forbids a test.
+    past = "UPDATE office_job SET finished_at = finished_at - interval '1 day' * %s WHERE id = %s"
+    run(past, 40, job_id)
     jobs.remove_results(datetime.now(UTC))
     assert client.get(f"{page}files/1").status_code == 200
-    # The database judges by its own clock: the job is moved into the past, which nothing forbids a test.
-    run("UPDATE office_job SET finished_at = finished_at - interval '92 days' WHERE id = %s", job_id)
+    last = value("SELECT finished_at FROM office_job WHERE id = %s", job_id).astimezone(UTC) + timedelta(days=90)
+    assert f"bytes, kept until {day(last.date())} SHA-256" in text_of(client.get(page))
+    run(past, 52, job_id)
     jobs.remove_results(datetime.now(UTC))
     assert client.get(f"{page}files/1").status_code == 404
     assert "is removed: ask for the report again" in text_of(client.get(page))
@@ -423,6 +430,14 @@ def test_what_a_sheet_has_no_room_for_goes_on_on_another(monkeypatch: pytest.Mon
     assert second[0] == first[6] == ["Name", "Up", "Down"]
     assert [row[0] for row in second[1:11]] == [f"=row {number}" for number in range(MANY - 10, MANY)]
     assert second[-2:] == [[f"Rows: {MANY:,}"], ["Foots: nothing is left"]]
+    with zipfile.ZipFile(io.BytesIO(book)) as file:
+        about = file.read("docProps/core.xml").decode()
+        assert all(said in about for said in ("<dc:title>Many<", "<dc:creator>House<", ">2026-11-28T00:00:00Z<"))
+        sheets = [file.read(f"xl/worksheets/sheet{number}.xml").decode() for number in (1, 2)]
+    for sheet, titles in zip(sheets, (8, 1), strict=True):
+        assert '<pageSetup fitToHeight="0" orientation="landscape"/>' in sheet, "as wide as a page"
+        assert f'<pane xSplit="1" ySplit="{titles}" topLeftCell="B{titles + 1}"' in sheet, "titles stay where they are"
+        assert re.findall(r'<col min="(\d)" max="(\d)" width="(\d+)', sheet) == [("1", "1", "20"), ("2", "3", "14")]
 
 
 def test_the_version_is_that_of_the_package() -> None:

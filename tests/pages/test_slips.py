@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from typing import Any
 
 import pytest
@@ -109,6 +110,13 @@ def test_one_slip_says_what_was_won_who_signed_and_what_may_be_done(paid: Client
         "Not printed yet", "regular", "not known",
     ):  # fmt: skip
         assert words in body, words
+    beside = {
+        number: re.findall(r'rel="(prev|next)" href="/slips/(\d+)/"', paid.get(f"/slips/{number:06}/").content.decode())
+        for number in (1, 2, 3)
+    }
+    assert beside == {
+        1: [("next", "000002")], 2: [("prev", "000001"), ("next", "000003")], 3: [("prev", "000002")],
+    }  # fmt: skip
     assert paid.get("/slips/3/").headers["Location"] == "/slips/000003/"
     assert paid.get("/slips/000009/").status_code == paid.get("/slips/x/").status_code == 404
     assert "cash, not a cheque" in text_of(paid.get("/slips/000001/"))
@@ -188,6 +196,7 @@ def test_who_won_is_taken_down_shown_to_nobody_but_who_files_and_each_look_is_on
     answer = paid.post(address, FORM | {"share": [f"{cents // 100:,}.{cents % 100:02d}", ""]})
     assert answer.status_code == 302 and answer.headers["Location"] == "/slips/000003/"
     assert Particulars.objects.count() == 1
+    assert f"Kept, sealed: who won {HIT}." in text_of(paid.get("/slips/000003/"))
     for client in (paid, signed_in(CONTROLLER), signed_in(AUDITOR)):
         for path in ("/slips/000003/", "/slips/"):
             assert "Pat Winner" not in client.get(path).content.decode()

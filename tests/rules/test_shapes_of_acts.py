@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import jackpot.rules
 import tables.rules
-from accounting.rules.acts import NESTED, ActRefused, Field, Shape
+from accounting.rules.acts import LONGEST_TEXT, NESTED, ActRefused, Field, Shape, expected, field_schema, judge
 from jackpot.rules.decision import Act
 from tables.rules.acts import TABLE_JOIN, TABLE_TERMS
 from tables.rules.deciding import decide
@@ -140,6 +143,61 @@ def test_texts_and_amounts_are_taken_at_their_bounds() -> None:
         assert (refused.value.code, refused.value.pointer) == ("invalid_value", f"/payload/{key}")
     with pytest.raises(ActRefused, match="text of"):
         TABLE_JOIN.read({"link": ""})
+
+
+CHOICE = ("pit", "door")
+KINDS = [
+    (
+        Field("a", "text", "A"), {"type": "string", "maxLength": LONGEST_TEXT}, "text of 2,000 characters at most",
+        ["", "x" * LONGEST_TEXT], ["x" * (LONGEST_TEXT + 1), 1, None, "\0"],
+    ),
+    (
+        Field("a", "text", "A", least=1, most=2), {"type": "string", "maxLength": 2, "minLength": 1},
+        "text of 2 characters at most", ["x", "xx"], ["", "xxx"],
+    ),
+    (Field("a", "whole", "A"), {"type": "integer"}, "a whole number", [0, -5, 10**20], [1.0, True, "1"]),
+    (
+        Field("a", "whole", "A", least=0, most=5), {"type": "integer", "minimum": 0, "maximum": 5},
+        "a whole number, 0 at least and 5 at most", [0, 5], [-1, 6],
+    ),
+    (Field("a", "whole", "A", least=1), {"type": "integer", "minimum": 1}, "a whole number, 1 at least", [1], [0]),
+    (Field("a", "whole", "A", most=1_000), {"type": "integer", "maximum": 1_000}, "a whole number, 1,000 at most", [-1], [1_001]),
+    (Field("a", "flag", "A"), {"type": "boolean"}, "true or false", [True, False], [0, 1, "true", None]),
+    (
+        Field("a", "choice", "A", choices=CHOICE), {"type": "string", "enum": ["pit", "door"]},
+        "one of pit, door", ["pit"], ["", 1],
+    ),
+    (
+        Field("a", "choices", "A", choices=CHOICE),
+        {"type": "array", "items": {"type": "string", "enum": ["pit", "door"]}, "uniqueItems": True, "minItems": 1},
+        "a list of pit, door, each once", [["pit"], ["door", "pit"]], [[], "pit", ["pit", "pit"], ["sky"], [1]],
+    ),
+    (
+        Field("a", "moment", "A"), {"type": "string", "format": "date-time"},
+        "a moment with its offset, like 2026-11-27T22:00:00-05:00,", ["2026-11-27T22:00:00-05:00"], ["2026-11-27T22:00:00", 5],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "schema", "words", "good", "bad"), KINDS)
+@pytest.mark.parametrize("may_be_null", [False, True])
+def test_a_field_says_what_it_takes_in_a_schema_and_in_words(
+    field: Field, schema: dict[str, Any], words: str, good: list[Any], bad: list[Any], may_be_null: bool
+) -> None:
+    told = replace(field, may_be_null=may_be_null, help="How it is.")
+    typed = [schema["type"], "null"] if may_be_null else schema["type"]
+    assert field_schema(told) == {"title": "A", "description": "How it is."} | schema | {"type": typed}
+    assert "description" not in field_schema(field)
+    assert expected(told) == words
+    for value in good:
+        judge(told, value, "/payload/a")
+    for value in bad:
+        if value is None and may_be_null:
+            continue
+        with pytest.raises(ActRefused, match=f"A: {re.escape(words)} is expected") as refused:
+            judge(told, value, "/payload/a")
+        place = "/0" if value in (["sky"], [1]) else "/1" if value == ["pit", "pit"] else ""
+        assert (refused.value.code, refused.value.pointer) == ("invalid_value", f"/payload/a{place}")
 
 
 def test_a_term_is_judged_by_itself_before_its_table_is_looked_for() -> None:

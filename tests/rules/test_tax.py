@@ -151,6 +151,12 @@ def test_parts_total_to_the_cent_and_none_is_a_cent_off(cents: int, shares: list
     assert all(abs(part * sum(shares) - cents * share) < sum(shares) for part, share in zip(parts, shares, strict=True))
 
 
+@pytest.mark.parametrize("shares", [(), (0,), (0, 0), (-1, 3), (-3, 1)])
+def test_nothing_is_shared_in_proportion_to_nothing_or_less(shares: tuple[int, ...]) -> None:
+    with pytest.raises(TaxRefused, match="shares: shares are not negative, and one is more than nothing"):
+        tax.shared(5, shares)
+
+
 @given(
     wager=st.integers(1, 10**6),
     shares=st.lists(st.tuples(st.integers(1, 10**9), st.booleans()), min_size=1, max_size=5),

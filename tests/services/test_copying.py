@@ -142,6 +142,28 @@ def test_a_statement_among_the_rows_runs_in_its_turn() -> None:
     assert stored() == [*range(10), 500, 501]
 
 
+class Counted(Copying):
+    """Counts how often it looks whether it can go on."""
+
+    looks = 0
+
+    def _go_on(self) -> bool:
+        self.looks += 1
+        return super()._go_on()
+
+
+def test_a_statement_is_under_way_at_once_and_who_waits_for_it_sleeps_until_the_server_speaks() -> None:
+    slow = SQL("DO 'BEGIN PERFORM pg_sleep(0.1); END'")
+    with pytest.raises(OperationalError, match="another command"), transaction.atomic(), Copying() as copying:
+        copying.execute(slow)
+        execute("SELECT 1")
+    with transaction.atomic():
+        counted = Counted()
+        with counted:
+            counted.execute(slow)
+    assert counted.looks < 10
+
+
 def test_a_statement_that_the_database_refuses_is_raised_and_leaves_nothing_behind() -> None:
     with pytest.raises(DataError), transaction.atomic(), Copying() as copying:
         copying.send("notes", COLUMNS, notes(0, 10))

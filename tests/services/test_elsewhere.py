@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection, connections
+from django.http import HttpRequest, HttpResponse
+from django.test import RequestFactory
 from psycopg.errors import AdminShutdown, QueryCanceled, SerializationFailure
+from structlog.testing import capture_logs
 
 from accounting import elsewhere
-from accounting.elsewhere import COPY, READ_ONLY, Place
+from accounting.elsewhere import ACTED, COPY, READ_ONLY, Place
+from tests.services.house import House
 
 LOST = AdminShutdown, True
 """The copy is given up, and not asked again for a while."""
@@ -87,3 +93,126 @@ def test_what_fails_on_the_house_itself_is_not_tried_again(said: list[str], monk
     with pytest.raises(OperationalError):
         elsewhere.done_elsewhere(act)
     assert tried == [READ_ONLY] and said == []
+
+
+Says = Callable[[str], None]
+AS_OF = "'2026-11-28 02:14:05Z'::timestamptz"
+FRESH = f"true, {AS_OF}, 3.4"
+WELL = "read from a copy of the database, 3 s behind"
+ASKED = "you have just signed in or done something"
+
+
+@pytest.fixture
+def copy_says(house: House, monkeypatch: pytest.MonkeyPatch) -> Iterator[Says]:
+    """Two more ways to the house's server, one of them for a copy: what it says of itself is as a test says, at first well."""
+    there, house_itself = connections.settings, connections["default"]
+    for alias in (COPY, READ_ONLY):
+        monkeypatch.setitem(there, alias, there["default"] | {"CONN_MAX_AGE": 0})
+    monkeypatch.setattr(elsewhere, "_COPY", elsewhere._Copy())
+    monkeypatch.setattr(elsewhere, "_PLACE", ContextVar("reads_from", default=None))
+
+    def says(row: str) -> None:
+        monkeypatch.setattr(elsewhere, "LOOK", f"SELECT {row} WHERE %s::pg_lsn <= pg_current_wal_insert_lsn()")
+
+    says(FRESH)
+    yield says
+    connections["default"] = house_itself
+    for alias in (COPY, READ_ONLY):
+        connections[alias].close()
+        del connections[alias]
+
+
+@pytest.mark.parametrize(
+    ("row", "alias", "words"),
+    [
+        (FRESH, COPY, WELL),
+        (f"true, {AS_OF}, -0.2", COPY, "read from a copy of the database, 0 s behind"),
+        (f"true, {AS_OF}, 60.0", COPY, "read from a copy of the database, 60 s behind"),
+        (f"true, {AS_OF}, 1234.5", READ_ONLY, "read from the house itself: the copy is too far behind, 1,234 s"),
+        ("true, NULL, NULL", READ_ONLY, "read from the house itself: the copy is too far behind"),
+        ("false, NULL, NULL", READ_ONLY, "read from the house itself: the copy follows nobody any more"),
+        ("true, now(), 1 / 0", READ_ONLY, "read from the house itself: the copy does not answer"),
+    ],
+)
+def test_what_the_copy_says_of_itself_decides_whether_it_is_read(
+    row: str, alias: str, words: str, copy_says: Says
+) -> None:
+    """It is read in words that name why. One that is only behind is asked again for the next page, a broken one later."""
+    copy_says(row)
+    place = elsewhere.choose()
+    assert (place.alias, place.words, place.is_copy) == (alias, words, alias == COPY)
+    assert place.as_of == (datetime(2026, 11, 28, 2, 14, 5, tzinfo=UTC) if alias == COPY else None)
+    assert place.behind >= 0
+    copy_says(FRESH)
+    broken = "nobody" in words or "answer" in words
+    assert elsewhere.choose().words == (words if broken else WELL)
+    elsewhere._COPY.asked_again_at -= elsewhere.AGAIN_SECONDS
+    assert elsewhere.choose().words == WELL
+
+
+def test_what_is_wrong_with_the_copy_is_logged_when_it_is_another_thing_than_before() -> None:
+    copy = elsewhere._Copy()
+    assert copy.said() == ""
+    with capture_logs() as logged:
+        for why in ("gone", "gone", "behind", "gone"):
+            copy.failed(why)
+    assert logged == [
+        {"event": "copy_not_read", "log_level": "warning", "why": why} for why in ("gone", "behind", "gone")
+    ]
+
+
+def test_there_may_be_a_reason_not_to_ask_the_copy(copy_says: Says) -> None:
+    assert elsewhere.choose(here="so it is").words == "read from the house itself: so it is"
+    assert elsewhere.choose(since=datetime(2026, 11, 28, 2, 14, 5, tzinfo=UTC)).is_copy
+    assert Place().words == "" and elsewhere.current() == Place()
+
+
+def test_inside_everything_is_read_there_and_what_must_be_written_is_written_to_the_house(copy_says: Says) -> None:
+    house = connections["default"]
+
+    def parts() -> Iterator[str]:
+        for _ in range(2):
+            yield elsewhere.current().alias
+
+    with elsewhere.reading() as place:
+        assert place.alias == elsewhere.current().alias == COPY
+        assert connections["default"] is connections[COPY]
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        assert elsewhere.choose(here="already inside") == place
+        with elsewhere.reading() as within:
+            assert within == place
+        assert connections[COPY].connection is not None, "the outermost ends it"
+        with elsewhere.here():
+            assert connections["default"] is house and elsewhere.current() == Place()
+        assert connections["default"] is connections[COPY] and elsewhere.current() == place
+    assert connections["default"] is house and elsewhere.current() == Place()
+    assert connections[COPY].connection is None and house.connection is not None
+    with elsewhere.here():
+        assert connections["default"] is house
+    drawn = place.drawn(parts())
+    assert next(drawn) == COPY
+    assert connections["default"] is house, "between two parts"
+    assert list(drawn) == [COPY]
+    assert list(Place().drawn(parts())) == ["default"] * 2
+    assert list(Place().drawn(["each", "once"])) == ["each", "once"]
+
+
+def test_a_page_that_only_looks_is_read_there_and_says_so(copy_says: Says, monkeypatch: pytest.MonkeyPatch) -> None:
+    @elsewhere.reads_elsewhere
+    def view(request: HttpRequest) -> HttpResponse:
+        return HttpResponse(elsewhere.current().alias)
+
+    def read(request: HttpRequest) -> tuple[str, str | None]:
+        answer: Any = view(request)
+        return answer.content.decode(), answer.headers.get("X-Read-From")
+
+    factory = RequestFactory()
+    assert read(factory.get("/")) == read(factory.head("/")) == (COPY, WELL)
+    assert read(factory.post("/")) == ("default", None)
+    factory.cookies[ACTED] = "1"
+    assert read(factory.get("/")) == (READ_ONLY, f"read from the house itself: {ASKED}")
+    monkeypatch.setattr(elsewhere, "there_is_one", lambda: False)
+    assert read(factory.get("/")) == ("default", None)
+    with elsewhere.reading() as place:
+        assert place == elsewhere.current() == Place(), "where there is no copy"

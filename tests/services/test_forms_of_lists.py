@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from zoneinfo import ZoneInfo
 
+import pytest
 from django.utils.datastructures import MultiValueDict
 
 from accounting.office import registry
@@ -75,6 +76,27 @@ def test_rows_in_which_nothing_is_typed_are_left_out_and_faults_stand_in_the_row
     shown.refused(ActRefused("invalid_value", "/payload/disposition/0/to", "no such place"))
     assert [one.name for one in shown.inputs if one.error] == ["p-disposition.2.to"]
     assert typed(form("link.close")) == {"disposition": []}
+
+
+@pytest.mark.parametrize(
+    ("code", "pointer", "beside"),
+    [
+        ("invalid_value", "/payload/link/code", "subject"), ("invalid_value", "/subject", "subject"),
+        ("unknown_subject", None, "subject"), ("invalid_value", "/reason", "reason"),
+        ("missing_field", "/evidence", "evidence"), ("invalid_value", "/evidence/file/name", "evidence"),
+        ("invalid_value", "/payload/link/decks", "p-link.decks"), ("invalid_value", "/payload/link/name/x", "p-link.name"),
+        ("invalid_value", "/payload/nowhere", ""), ("invalid_value", "/payload", ""), ("wrong_state", None, ""),
+        ("invalid_value", "/seen", ""),
+    ],
+)  # fmt: skip
+def test_a_refusal_stands_beside_what_it_points_at_else_above_the_form(
+    code: str, pointer: str | None, beside: str
+) -> None:
+    shown = form("link.file")
+    typed(shown)
+    shown.refused(ActRefused(code, pointer, "no"))
+    said = shown.errors | {one.name: one.error.removeprefix("x: ") for one in shown.inputs if one.error}
+    assert (said, shown.refusal) == (({beside: "no"}, "") if beside else ({}, "no"))
 
 
 def test_terms_name_only_what_changes_and_a_limit_can_be_taken_away() -> None:

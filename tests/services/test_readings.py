@@ -13,6 +13,7 @@ from accounting import reconciliation
 from accounting.reconciliation import net
 from accounting.rules.acts import ActRefused
 from accounting.services import readings
+from accounting.services.readings import LARGEST_PHOTO
 from devices.audit.findings import Difference
 from devices.closing import checklist, drift, sheet, verifying
 from tests.services.closed_tampering import TAMPERING_OF_DAYS
@@ -146,6 +147,30 @@ def test_what_cannot_have_been_read_is_refused(
         sheet.read_by_hand(DAY, typed, read_at=RECEIVED + timedelta(minutes=minutes), at=RECEIVED, by="ann")
     assert refusal.value.pointer == pointer
     assert value("SELECT count(*) FROM accounting_reading") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("sign.jpg", b"", "a file of 1 to 5,242,880 bytes"), ("sign.jpg", bytes(LARGEST_PHOTO + 1), "a file of 1 to"),
+        ("  ", b"x", "a name of 200 characters at most"), ("x" * 201, b"x", "a name of 200 characters at most"),
+        ("x", b"x", ""), (f" {'x' * 200} ", bytes(LARGEST_PHOTO), ""),
+    ],
+    ids=["nothing in it", "too large", "no name", "too long a name", "least", "most"],
+)  # fmt: skip
+def test_a_photo_has_a_name_and_something_in_it(house: House, name: str, content: bytes, said: str) -> None:
+    photo = readings.Photo(name, content)
+
+    def read() -> None:
+        sheet.read_by_hand(DAY, {MAJOR: 1}, read_at=RECEIVED, at=RECEIVED, by="ann", photo=photo)
+
+    if said:
+        with pytest.raises(ActRefused, match=said) as refusal:
+            read()
+        assert (refusal.value.code, refusal.value.pointer) == ("invalid_value", "/photo")
+    else:
+        read()
+        assert value("SELECT name FROM accounting_readingphoto") == name.strip()
 
 
 def test_a_closed_day_is_read_no_more(busy_house: House) -> None:

@@ -150,3 +150,10 @@ def test_the_page_and_the_command_say_what_is_kept(house: House, capsys: pytest.
     for kind in kinds().values():
         assert kind.title in said
         assert not kind.guard or kind.guard in said
+    for one in held.values():
+        assert one.what in said
+        assert one.edition is None or f"since {one.edition.counts_from}, {one.edition.source}\n" in said
+        assert not one.guards or f"refused: {', '.join(one.guards)}\n" in said
+        assert not one.unguarded or f"no right to delete: {', '.join(one.unguarded)}\n" in said
+        state = "passed" if one.has_passed else "kept"
+        assert not one.oldest or f"oldest {one.oldest:%Y-%m-%d}, until {one.kept_until}: {state}\n" in said

@@ -52,6 +52,9 @@ def test_what_is_settled_meanwhile_is_on_neither_side(house: House, monkeypatch:
     monkeypatch.undo()
     after = list(rolled(*DAYS, "year"))
     assert after != quiet
+    for run in (1, 2, 3):
+        monkeypatch.setattr(roll_forward, "EVENTS_AT_ONCE", run)
+        assert list(rolled(*DAYS, "year")) == after, "every event is in one run"
     for each in quiet + after:
         assert each.opening_cents + sum(each.moved_cents) == each.closing_cents
 

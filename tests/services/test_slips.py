@@ -179,8 +179,12 @@ def test_envy_from_a_tier_on_is_signed_before_it_is_paid(house: House, seat: int
     assert Slip.objects.count() == 0, "no number before all have signed"
     proposals.approve(asked.pk, by=PIT, at=AT)
     assert shown(1)["facts"]["issued"]["approved_by"] == [PIT.name]
+    signed = [("Slip 000001 prepared", CAGE.name), ("Slip signed", PIT.name)]
+    assert [(one["what"], one["by"]) for one in queries.signatures("000001")] == signed
     ask("payout.pay", subject, CAGE, method="cage")
     assert (shown(1)["state"], shown(1)["cents"]) == ("paid", cents)
+    assert [(one["what"], one["by"]) for one in queries.signatures("1")] == [*signed, ("Paid", CAGE.name)]
+    assert queries.signatures(None) == queries.signatures("000002") == []
     verify()
 
 
