@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from accounting.book_queries import balances_by_day
 from accounting.rules.roles import CONTROLLER
 from devices.views import dashboard
+from jackpot.drawing import Line, draw
 from tables.queries import statistics
 from tables.queries.payouts import won_by_day
 from tests.pages.conftest import SignedIn, text_of
@@ -99,6 +101,18 @@ def test_what_is_drawn_is_what_is_listed(played: House, signed_in: SignedIn) -> 
     ends = sum(days[-1][1] for days in liability.values())
     assert f"and ${ends // 100:,}.{ends % 100:02d} at the end of Fri 27 Nov 2026" in shown
     assert body.count('class="line ') == 2, "a line a link"
+    # Each at the end of its day, six in the morning of the next.
+    ends_at = [datetime.fromisoformat(f"2026-11-{day}T06:00:00-05:00").timestamp() for day in range(24, 29)]
+    lines = [
+        Line(link, look, [
+            (at, sum(days[place][1] for owner, days in liability.items() if owner.startswith(f"{link}/")))
+            for place, at in enumerate(ends_at)
+        ])
+        for link, look in (("ms-mg01", "first"), ("twin", "second"))
+    ]  # fmt: skip
+    drawn = draw(lines, (), ZoneInfo("America/New_York"), "")
+    found = page.context["liability"].drawing
+    assert drawn is not None and (found.lines, found.times) == (drawn.lines, drawn.times)
 
 
 def test_days_that_cannot_be_drawn_are_refused(house: House, signed_in: SignedIn) -> None:

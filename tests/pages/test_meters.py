@@ -50,6 +50,11 @@ def test_a_period_begins_with_what_it_began_with(eventful: House) -> None:
     assert whole is not None
     assert found.levels["major"][0] == (since.timestamp(), whole.levels["major"][3][1])
     assert [one.kind for one in found.happened] == ["suspended"] and found.events == 2
+    again = eventful.now + LATER + timedelta(minutes=1)
+    eventful.act("link.resume", "ms-mg01", at=again)
+    for since, until, kinds in ((again, None, ["resumed"]), (DEALT + timedelta(hours=1), again, ["suspended"])):
+        between = history("ms-mg01", since, until)
+        assert between is not None and [one.kind for one in between.happened] == kinds
     nothing = history("ms-mg01", DEALT - timedelta(days=900), DEALT - timedelta(days=800))
     assert nothing is not None and (nothing.events, nothing.happened) == (0, [])
     assert history("nowhere", None, None) is None

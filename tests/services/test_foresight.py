@@ -369,7 +369,35 @@ def test_terms_that_cannot_stand_are_refused_by_field_and_rule(
     assert refusal in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [('{"levels": []}', {"levels": []}), (' \n{"link": 7}', {"link": 7}), ("levels = []", {"levels": []}), ("", {})],
+)
+def test_a_file_that_begins_with_a_brace_is_json_and_every_other_toml(text: str, found: dict[str, Any]) -> None:
+    assert proposed.read_file(text) == found
+
+
+def test_a_new_link_opens_with_what_is_named_or_its_resets(house: House) -> None:
+    level = {"code": "major", "reset_cents": 50_000, "rate_ppm": 100_000}
+    said: dict[str, Any] = {"paytable": "ms-mg-02", "levels": [level]}
+    for initial, cents in (({}, 50_000), ({"major": 0}, 0), ({"major": 70_000}, 70_000)):
+        _, meters = proposed.of_file(said | {"initial": initial}, "new", None)
+        assert {code: meter.value_cents for code, meter in meters.items()} == {"major": cents}
+    for initial, pointer in (({"major": -1}, "/initial/major"), ({"major": True}, "/initial/major"), ([], "/initial")):
+        with pytest.raises(ProposedRefused) as refused:
+            proposed.of_file(said | {"initial": initial}, "new", None)
+        assert refused.value.pointer == pointer
+
+
+def test_a_period_of_one_round_is_replayed(house: House, tmp_path: Path) -> None:
+    house.play(message("R-1"))
+    assert "no rounds on record" not in foreseen(tmp_path, RAISED, "--wagers", "9")
+    assert (again("ms-mg01").rounds, again("ms-mg01").wagers) == (1, 1)
+
+
 def test_a_limit_below_what_a_level_shows_is_refused(house: House) -> None:
+    at_it = proposed.changed_levels(standing("ms-mg01"), [{"code": "major", "limit_cents": 1_000_000}])
+    assert at_it.level["major"].limit_cents == 1_000_000, "it shows just that"
     house.play(message("R-1"), message("R-2"), message("R-3"))
     with pytest.raises(ProposedRefused, match="limit_cents of level major: the level shows more"):
         proposed.changed_levels(standing("ms-mg01"), [{"code": "major", "limit_cents": 1_000_000}])

@@ -15,6 +15,7 @@ from accounting.rules.acts import ActRefused
 from accounting.services import readings
 from devices.audit.findings import Difference
 from devices.closing import checklist, drift, sheet, verifying
+from devices.closing.checklist import span
 from tests.services.closed_tampering import TAMPERING_OF_DAYS
 from tests.services.fixtures import Databases
 from tests.services.house import (
@@ -134,6 +135,7 @@ def test_a_variance_is_explained_and_signed_off_by_somebody_else(busy_house: Hou
         ({"nobody/major": 5}, 0, "/readings/nobody~1major"),
         ({MAJOR: -1}, 0, "/readings/ms-mg01~1major"),
         ({MAJOR: True}, 0, "/readings/ms-mg01~1major"),
+        ({MAJOR: 10**15}, 0, "/readings/ms-mg01~1major"),
         ({MAJOR: 5}, 10, "/read_at"),
         ({MAJOR: 5}, -60 * 24 * 3, "/read_at"),
         ({}, 0, "/readings"),
@@ -146,6 +148,22 @@ def test_what_cannot_have_been_read_is_refused(
         sheet.read_by_hand(DAY, typed, read_at=RECEIVED + timedelta(minutes=minutes), at=RECEIVED, by="ann")
     assert refusal.value.pointer == pointer
     assert value("SELECT count(*) FROM accounting_reading") == 0
+
+
+def test_the_least_and_the_most_and_the_first_moment_can_be_read(house: House) -> None:
+    """From nothing to a cent below ten thousand billion dollars, from the moment the day begins on; and not before."""
+    began_at, _ = span(DAY)
+    note = "n" * readings.LONGEST
+    for cents in (0, 10**15 - 1):
+        assert sheet.read_by_hand(DAY, {MAJOR: cents}, read_at=began_at, at=RECEIVED, by="ann", note=note) == 1
+        assert reconciliation.latest(DAY)[MAJOR].display_cents == cents
+    for read_at, said, pointer in (
+        (began_at - timedelta(seconds=1), note, "/read_at"),
+        (began_at, f"{note}n", "/note"),
+    ):
+        with pytest.raises(ActRefused) as refusal:
+            sheet.read_by_hand(DAY, {MAJOR: 0}, read_at=read_at, at=RECEIVED, by="ann", note=said)
+        assert refusal.value.pointer == pointer
 
 
 def test_a_closed_day_is_read_no_more(busy_house: House) -> None:
