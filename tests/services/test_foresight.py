@@ -380,10 +380,14 @@ def test_a_file_that_begins_with_a_brace_is_json_and_every_other_toml(text: str,
 def test_a_new_link_opens_with_what_is_named_or_its_resets(house: House) -> None:
     level = {"code": "major", "reset_cents": 50_000, "rate_ppm": 100_000}
     said: dict[str, Any] = {"paytable": "ms-mg-02", "levels": [level]}
-    for initial, cents in (({}, 50_000), ({"major": 0}, 0), ({"major": 70_000}, 70_000)):
-        _, meters = proposed.of_file(said | {"initial": initial}, "new", None)
+    opened: list[tuple[dict[str, int], int]] = [({}, 50_000), ({"major": 0}, 0), ({"major": 70_000}, 70_000)]
+    for begun, cents in opened:
+        _, meters = proposed.of_file(said | {"initial": begun}, "new", None)
         assert {code: meter.value_cents for code, meter in meters.items()} == {"major": cents}
-    for initial, pointer in (({"major": -1}, "/initial/major"), ({"major": True}, "/initial/major"), ([], "/initial")):
+    refusals: list[tuple[Any, str]] = [
+        ({"major": -1}, "/initial/major"), ({"major": True}, "/initial/major"), ([], "/initial"),
+    ]  # fmt: skip
+    for initial, pointer in refusals:
         with pytest.raises(ProposedRefused) as refused:
             proposed.of_file(said | {"initial": initial}, "new", None)
         assert refused.value.pointer == pointer
