@@ -115,8 +115,16 @@ def test_what_is_drawn_is_what_is_listed(played: House, signed_in: SignedIn) -> 
     assert drawn is not None and (found.lines, found.times) == (drawn.lines, drawn.times)
 
 
-def test_days_that_cannot_be_drawn_are_refused(house: House, signed_in: SignedIn) -> None:
+def test_days_that_cannot_be_drawn_are_refused(
+    house: House, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = signed_in(CONTROLLER)
+    monkeypatch.setattr(dashboard, "MOST_DAYS", 4)
+    assert client.get(PAGE).status_code == 200, "just so many"
+    assert client.get(PAGE.replace("11-24", "11-23")).status_code == 400
+    assert client.get(PAGE.replace("11-24", "11-27")).status_code == 200, "one day"
+    monkeypatch.undo()
+    monkeypatch.setattr("django.utils.timezone.now", lambda: RECEIVED + timedelta(hours=12))
     assert client.get("/accounting/dashboard/").status_code == 200
     for query in ("from=2026-11-27&to=2026-11-26", "from=2020-01-01", "from=yesterday", "day=2026-11-27"):
         assert client.get(f"/accounting/dashboard/?{query}").status_code == 400, query

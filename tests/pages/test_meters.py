@@ -60,6 +60,14 @@ def test_a_period_begins_with_what_it_began_with(eventful: House) -> None:
     assert history("nowhere", None, None) is None
 
 
+def test_of_many_hits_the_last_are_drawn_and_the_rest_counted(eventful: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = history("ms-mg01", None, None)
+    monkeypatch.setattr("devices.foresight.history.MOST_HITS", 1)
+    found = history("ms-mg01", None, None)
+    assert whole is not None and found is not None
+    assert (whole.further_hits, found.further_hits, len(whole.happened) - len(found.happened)) == (0, 1, 1)
+
+
 def test_the_page_says_what_it_draws(eventful: House, signed_in: SignedIn) -> None:
     client = signed_in()
     answer = client.get(PAGE)
