@@ -83,8 +83,7 @@ def history(code: str, since: datetime | None, until: datetime | None) -> Histor
         if since is not None and at < since:
             moment = since.timestamp()  # what the period began with
         for level, cents in rows.items():
-            if level in levels:
-                levels[level].append((moment, cents))
+            levels[level].append((moment, cents))
     happened = [_hit(hit) for hit in shown]
     for event in acts:
         happened += _acts(event, code, displays)

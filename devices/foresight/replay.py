@@ -33,7 +33,6 @@ from jackpot.rules.decision import act_of
 from jackpot.rules.link import LinkTerms
 from jackpot.rules.progressive import Award
 from jackpot.services.standing import paytable_definitions
-from tables.queries.record import held_for
 from tables.rules.alternative import Alternative, Tally, tallies
 from tables.rules.deciding import Result
 from tables.rules.house import HELD, RoundState
@@ -171,8 +170,8 @@ class _Joined:
                 awards = would.round(Result(message, when.moment))
             else:
                 key = (message.table, message.round)
-                reasons = held_for(event.message_id or 0) or []
-                found = RoundState(HELD, reasons, message, instant_nanoseconds(event.received_at))
+                # What it was held for decides nothing: people's act says what becomes of it.
+                found = RoundState(HELD, [], message, instant_nanoseconds(event.received_at))
                 awards = would.decided_round(act_of(msgspec.json.decode(event.cause or b"")), key, found)
             came = read_result(event.settlement or event.result or b"{}")
             self._hits(event, came.awards, awards)

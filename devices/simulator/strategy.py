@@ -95,6 +95,7 @@ def fifth_street(first: int, second: int, third: int, fourth: int, *, raised: bo
         return CALL
     if points >= 4:
         return CALL
-    if raised and (SIX <= low <= TEN) + (SIX <= lower <= TEN) + (SIX <= higher <= TEN) + (SIX <= high <= TEN) >= 3:
+    # No pair and fewer than four points: three cards from six on are mid cards, and the fourth is a low one.
+    if raised and lower >= SIX:
         return CALL
     return FOLD

@@ -82,6 +82,39 @@ def test_any_trouble_of_the_database_is_503_and_says_send_it_again(
     assert (status, body["code"]) == (503, "try_again")
 
 
+@pytest.mark.parametrize(
+    ("host", "key", "status", "megabytes"),
+    [("elsewhere", "known", 400, 1), ("localhost", "wrong", 401, 1), ("localhost", "known", 413, 32)],
+)
+def test_of_what_is_not_taken_so_much_is_read_and_no_more(
+    host: str, key: str, status: int, megabytes: int, api: Api
+) -> None:
+    """Whoever goes on sending is answered, and told that nobody listens; who has sent all of it keeps the connection."""
+    shown = api.key()["Authorization"] if key == "known" else "Api-Key wrong"
+    scope = {
+        "type": "http", "method": "POST", "path": "/api/v1/rounds",
+        "headers": [(b"host", host.encode()), (b"authorization", shown.encode())],
+    }  # fmt: skip
+
+    async def sending(most: int) -> tuple[int, int, bool]:
+        """How much was read, in megabytes, of a body of so many: the status, and whether the connection is to close."""
+        read, told = 0, []
+
+        async def receive() -> dict[str, Any]:
+            nonlocal read
+            read += 1
+            return {"type": "http.request", "body": bytes(1024 * 1024), "more_body": read < most}
+
+        async def send(event: dict[str, Any]) -> None:
+            told.append(event)
+
+        await Posting(nobody)(scope, receive, send)
+        return read, told[0]["status"], (b"connection", b"close") in told[0]["headers"]
+
+    assert asyncio.run(sending(99)) == (megabytes, status, True)
+    assert asyncio.run(sending(megabytes)) == (megabytes, status, False)
+
+
 def test_no_post_reads_the_database_in_the_event_loop(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept of tables and devices grows old between two looks at the clock: it is then read aside, never here."""
     clock = itertools.count(1_000.0, 0.6)

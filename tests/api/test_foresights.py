@@ -62,8 +62,10 @@ def test_a_link_that_is_not_there_yet(auditor: Desk) -> None:
         (BODY | {"terms": HIGHER | {"decks": 1}}, "invalid_value", "/terms/decks"),
         (BODY | {"link": "nowhere"}, "invalid_value", "/terms/paytable"),
         (BODY | {"wagers": 0}, "invalid_value", "/wagers"),
+        (BODY | {"wagers": 1_000_000_001}, "invalid_value", "/wagers"),
         (BODY | {"wagers": True}, "invalid_value", "/wagers"),
         (BODY | {"seed": -1}, "invalid_value", "/seed"),
+        (BODY | {"seed": 2_147_483_649}, "invalid_value", "/seed"),
         (BODY | {"replay": []}, "invalid_value", "/replay"),
         (BODY | {"replay": {"since": "x"}}, "unknown_field", "/replay/since"),
         (BODY | {"replay": {"from": "2026-11-27"}}, "invalid_value", "/replay/from"),
@@ -74,6 +76,12 @@ def test_a_fault_is_named_and_starts_nothing(auditor: Desk, body: Any, code: str
     status, answer = auditor.post("foresights", body)
     assert (status, answer["code"], answer.get("pointer")) == (422, code, pointer), answer
     assert not Job.objects.exists()
+
+
+@pytest.mark.parametrize(("wagers", "seed"), [(1, 0), (2, 2_147_483_648)])
+def test_the_least_and_the_most_that_may_be_asked(auditor: Desk, wagers: int, seed: int) -> None:
+    status, found = auditor.post("foresights", BODY | {"wagers": wagers, "seed": seed})
+    assert (status, found["wagers"], found["seed"]) == (200, wagers, seed), found
 
 
 def test_a_replay_is_started_watched_and_read(auditor: Desk) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import threading
 from datetime import timedelta
+from types import SimpleNamespace
 
 import httpx
 import psycopg
@@ -12,6 +14,7 @@ from django.core.cache import cache
 from django.test import Client, override_settings
 from django.utils import timezone
 
+from devices import vitals
 from devices.intake import settling
 from tests.api.conftest import Api
 from tests.services.fixtures import Databases
@@ -64,8 +67,6 @@ def test_without_a_floor_rounds_cannot_be_accepted(
 
 
 def test_without_a_database_health_says_so(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    from devices import vitals
-
     def gone(where: object) -> None:
         raise psycopg.OperationalError("no server")
 
@@ -73,6 +74,50 @@ def test_without_a_database_health_says_so(house: House, monkeypatch: pytest.Mon
     answer = Client().get("/api/v1/health")
     assert answer.status_code == 503
     assert json.loads(answer.content) == {"status": "no database", "queued": None, "oldest_unsettled_seconds": None}
+
+
+def test_one_who_asks_costs_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[dict[str, str]] = []
+    watch = vitals.Watch()
+    monkeypatch.setattr(watch, "_look", looks.append)
+    for number in range(3):
+        assert watch.look({"dbname": str(number)}) == vitals.Found(None, "ok")
+    assert looks == [{"dbname": "0"}, {"dbname": "1"}, {"dbname": "2"}]
+
+
+def test_the_broker_is_asked_every_five_seconds_and_is_away_when_it_fails_twice_or_hangs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock, asked = SimpleNamespace(now=100.0), []
+    answers = threading.Event()
+    monkeypatch.setattr(vitals, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def ask() -> None:
+        asked.append(clock.now)
+        if 110 <= clock.now < 120:
+            raise ConnectionError("nobody there")
+        if clock.now >= 130:
+            assert answers.wait(30)
+
+    broker = vitals.Broker(ask, every=5.0)
+
+    def said(at: float) -> str:
+        """What is said at a moment, before what is asked then is answered; where it answers, it has after this."""
+        clock.now = at
+        state = broker.state()
+        for thread in threading.enumerate():
+            if thread.name == "broker-look" and at < 130:
+                thread.join(30)
+        return state
+
+    told = [said(at) for at in (100, 104.9, 105, 110, 114.9, 115, 119.9, 120, 120.1, 125)]
+    assert told == ["ok"] * 6 + ["away"] * 2 + ["ok"] * 2
+    assert asked == [100, 105, 110, 115, 120, 125]
+    try:
+        assert [said(at) for at in (130, 135, 139.9, 140, 150)] == ["ok", "ok", "ok", "away", "away"]
+        assert asked[6:] == [130], "one who hangs is not asked again meanwhile"
+    finally:
+        answers.set()
 
 
 def test_a_metrics_scraper_on_this_machine_needs_no_key(api: Api) -> None:

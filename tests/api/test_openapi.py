@@ -53,6 +53,10 @@ def test_the_document_is_valid(document: dict[str, Any]) -> None:
     validate_schema(document)  # type: ignore[no-untyped-call]
     operations = [operation["operationId"] for path in document["paths"].values() for operation in path.values()]
     assert len(operations) == len(set(operations)), "each operation has a name of its own"
+    told = {
+        int(status) for path in document["paths"].values() for said in path.values() for status in said["responses"]
+    }
+    assert told <= {200, 201, 202, 204, 400, 401, 403, 404, 409, 413, 422, 503}, "and no status that is never given"
     for path, operation in document["paths"].items():
         for place in re.findall(r"{(\w+)}", path):
             for method, said in operation.items():

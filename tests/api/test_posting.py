@@ -310,6 +310,10 @@ def test_a_person_s_session_does_not_post_rounds(api: Api) -> None:
     cookies = {"sessionid": client.cookies["sessionid"].value}
     answer = httpx.post(f"{api.url}/api/v1/rounds", json=api.round(), cookies=cookies, trust_env=False)
     assert answer.status_code == 401
+    # Nor where the fast way in does not stand before it, which says why.
+    for who, status in ((client, 403), (Client(), 401)):
+        refused = who.post("/api/v1/rounds", json.dumps(api.round()), content_type="application/json")
+        assert (refused.status_code, refused["content-type"]) == (status, "application/problem+json")
 
 
 def test_a_key_posts_for_its_own_table_only(api: Api, post: Poster) -> None:

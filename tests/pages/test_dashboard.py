@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from accounting.book_queries import balances_by_day
 from accounting.rules.roles import CONTROLLER
 from devices.views import dashboard
+from jackpot.drawing import Line, draw
 from tables.queries import statistics
 from tables.queries.payouts import won_by_day
 from tests.pages.conftest import SignedIn, text_of
@@ -99,10 +101,30 @@ def test_what_is_drawn_is_what_is_listed(played: House, signed_in: SignedIn) -> 
     ends = sum(days[-1][1] for days in liability.values())
     assert f"and ${ends // 100:,}.{ends % 100:02d} at the end of Fri 27 Nov 2026" in shown
     assert body.count('class="line ') == 2, "a line a link"
+    # Each at the end of its day, six in the morning of the next.
+    ends_at = [datetime.fromisoformat(f"2026-11-{day}T06:00:00-05:00").timestamp() for day in range(24, 29)]
+    lines = [
+        Line(link, look, [
+            (at, sum(days[place][1] for owner, days in liability.items() if owner.startswith(f"{link}/")))
+            for place, at in enumerate(ends_at)
+        ])
+        for link, look in (("ms-mg01", "first"), ("twin", "second"))
+    ]  # fmt: skip
+    drawn = draw(lines, (), ZoneInfo("America/New_York"), "")
+    found = page.context["liability"].drawing
+    assert drawn is not None and (found.lines, found.times) == (drawn.lines, drawn.times)
 
 
-def test_days_that_cannot_be_drawn_are_refused(house: House, signed_in: SignedIn) -> None:
+def test_days_that_cannot_be_drawn_are_refused(
+    house: House, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     client = signed_in(CONTROLLER)
+    monkeypatch.setattr(dashboard, "MOST_DAYS", 4)
+    assert client.get(PAGE).status_code == 200, "just so many"
+    assert client.get(PAGE.replace("11-24", "11-23")).status_code == 400
+    assert client.get(PAGE.replace("11-24", "11-27")).status_code == 200, "one day"
+    monkeypatch.undo()
+    monkeypatch.setattr("django.utils.timezone.now", lambda: RECEIVED + timedelta(hours=12))
     assert client.get("/accounting/dashboard/").status_code == 200
     for query in ("from=2026-11-27&to=2026-11-26", "from=2020-01-01", "from=yesterday", "day=2026-11-27"):
         assert client.get(f"/accounting/dashboard/?{query}").status_code == 400, query

@@ -11,6 +11,7 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+from accounting.day_queries import house_days
 from accounting.office.services import proposals
 from accounting.rules.heads import from_file
 from accounting.rules.roles import ACCOUNTING, AUDITOR, CAGE, CONTROLLER, MANAGER
@@ -200,9 +201,14 @@ def test_only_accounting_reads_explains_and_closes(house: House, signed_in: Sign
         client = signed_in(role)
         for path in (f"{SHEET}read", f"{SHEET}1", f"{PAGE}close"):
             assert post(client, path, machine="1").status_code == 403, (role, path)
-    assert signed_in(ACCOUNTING).get("/accounting/days/2026-11-29/").status_code == 404, "it has not begun"
-    assert signed_in(ACCOUNTING).get("/accounting/days/2026-10-01/").status_code == 404, "before the house"
-    assert signed_in(ACCOUNTING).get("/accounting/days/today/").status_code == 404
+    first, today = house_days(MORNING)
+    client = signed_in(ACCOUNTING)
+    for page in ("", "readings/"):
+        assert client.get(f"/accounting/days/{first}/{page}").status_code == 200, "the house's first"
+        assert client.get(f"/accounting/days/{first - timedelta(days=1)}/{page}").status_code == 404, "before the house"
+        assert client.get(f"/accounting/days/{today}/{page}").status_code == 200, "it is under way"
+        assert client.get(f"/accounting/days/{today + timedelta(days=1)}/{page}").status_code == 404, "it has not begun"
+    assert client.get("/accounting/days/today/").status_code == 404
 
 
 # ── over the API ────────────────────────────────────────────────────────────────────────────────────────────────

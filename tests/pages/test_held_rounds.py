@@ -84,6 +84,7 @@ def test_the_page_names_the_seat_and_the_wager_at_fault(held: House, signed_in: 
     assert "wager not allowed seat 4 , fourth street $40: $10, $20 or $30 would be right" in text_of(response)
     body = response.content.decode()
     assert body.count('class="sheet seat at-fault"') == 1
+    assert body.count('<p class="fault">') == 0, "a wager's fault stands at the wager, the seat has none of its own"
     assert '<tr class="at-fault"><td>fourth street</td>' in body
     assert '<tr class="at-fault"><td>third street</td>' not in body
 

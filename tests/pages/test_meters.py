@@ -50,9 +50,22 @@ def test_a_period_begins_with_what_it_began_with(eventful: House) -> None:
     assert whole is not None
     assert found.levels["major"][0] == (since.timestamp(), whole.levels["major"][3][1])
     assert [one.kind for one in found.happened] == ["suspended"] and found.events == 2
+    again = eventful.now + LATER + timedelta(minutes=1)
+    eventful.act("link.resume", "ms-mg01", at=again)
+    for since, until, kinds in ((again, None, ["resumed"]), (DEALT + timedelta(hours=1), again, ["suspended"])):
+        between = history("ms-mg01", since, until)
+        assert between is not None and [one.kind for one in between.happened] == kinds
     nothing = history("ms-mg01", DEALT - timedelta(days=900), DEALT - timedelta(days=800))
     assert nothing is not None and (nothing.events, nothing.happened) == (0, [])
     assert history("nowhere", None, None) is None
+
+
+def test_of_many_hits_the_last_are_drawn_and_the_rest_counted(eventful: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = history("ms-mg01", None, None)
+    monkeypatch.setattr("devices.foresight.history.MOST_HITS", 1)
+    found = history("ms-mg01", None, None)
+    assert whole is not None and found is not None
+    assert (whole.further_hits, found.further_hits, len(whole.happened) - len(found.happened)) == (0, 1, 1)
 
 
 def test_the_page_says_what_it_draws(eventful: House, signed_in: SignedIn) -> None:

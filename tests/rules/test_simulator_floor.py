@@ -4,7 +4,9 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from itertools import islice, pairwise
 from pathlib import Path
 from random import Random
@@ -15,7 +17,7 @@ import pytest
 
 from devices.simulator import rig
 from devices.simulator.floor import NothingToPlay, Play, playable
-from devices.simulator.irregularities import MISREADINGS, PER_ROUND, REPORTED, Rates, cut_short
+from devices.simulator.irregularities import MISREADINGS, PER_ROUND, REPORTED, Rates, cut_short, happening
 from devices.simulator.table import Dealt
 from jackpot.rules import meter
 from tables.rules import door
@@ -154,6 +156,43 @@ def test_the_same_seed_deals_the_same_floor(tables: dict[str, TableTerms]) -> No
     assert len({message["round"] for message in json.loads(first)}) == 400
 
 
+def test_a_seed_deals_what_it_has_always_dealt(tables: dict[str, TableTerms]) -> None:
+    """A run that somebody names by its seed can be dealt again years later: cards, bets, mishaps, rigs and moments.
+
+    What is to be dealt otherwise gives another digest, and is in the change log.
+    """
+    rigs = [rig.read(text) for text in ("four_of_a_kind@30", "straight_flush@60s", "royal@40:MS-103")]
+    dealt, notes = sha256(), Counter[str | None]()
+    for each in islice(Play(tables, seed=5, rates=Rates(times=40), rigs=rigs).deals(), 4_000):
+        dealt.update(json.dumps([each.table, each.at_ms, each.meant, each.note, each.message]).encode())
+        notes[each.note] += 1
+    assert {f"rig {hand}" for hand in rig.HANDS.values()} | set(REPORTED) - {"community_misdealt"} <= set(notes)
+    assert dealt.hexdigest() == "31a56d72a4d20286236224ff0b3ff5111559f796a75a8aa953a04bb49ea43ca7"
+
+
+@pytest.mark.parametrize(
+    ("luck", "found"),
+    [(0.0, "first"), (0.2499, "first"), (0.25, "second"), (0.4999, "second"), (0.5, None), (0.9, None)],
+)
+def test_each_mishap_has_its_own_share_of_the_luck(luck: float, found: str | None) -> None:
+    class Fixed(Random):
+        def random(self) -> float:
+            return luck
+
+    rates = Rates(times=0.5, per_round={"first": 0.5, "second": 0.5})
+    assert happening(rates.at("shuffler"), Fixed()) == found
+    assert happening(Rates(per_round={}).at("shuffler"), Fixed()) is None
+    assert happening(Rates(per_round={"shoe_failed": 1.0}).at("shuffler"), Fixed()) is None
+    assert happening(Rates(per_round={"shuffler_failed": 1.0}).at("manual_shoe"), Fixed()) is None
+    assert happening(Rates(per_round={"shuffler_failed": 1.0}).at("hand"), Fixed()) == "shuffler_failed"
+
+
+def test_more_than_one_mishap_a_round_is_refused() -> None:
+    assert Rates(per_round={"first": 0.5, "second": 0.5}).at("shuffler")[-1] == ("second", 1.0)
+    with pytest.raises(ValueError, match=r"more than one mishap a round: chances add up to 1\.01"):
+        Rates(per_round={"first": 0.5, "second": 0.51}).at("shuffler")
+
+
 def test_a_table_plays_the_same_whoever_plays_beside_it(tables: dict[str, TableTerms]) -> None:
     def cards(play: Play) -> list[Any]:
         return [message["seats"] for message in play.first(800) if message["table"] == "MS-104"][:60]
@@ -234,6 +273,10 @@ def test_what_cannot_be_played_is_refused(tables: dict[str, TableTerms]) -> None
         Play({})
     with pytest.raises(rig.RigRefused, match="MS-999"):
         Play(tables, rigs=[rig.read("royal@3:MS-999")])
+    alone = {"MS-101": replace(tables["MS-101"], link=None)}
+    for text in ("royal@3", "royal@3:MS-101"):
+        with pytest.raises(rig.RigRefused, match="royal_flush: no table on a link to win it at"):
+            Play(alone, rigs=[rig.read(text)])
 
 
 def test_twenty_thousand_rounds_are_dealt_in_a_few_seconds(tables: dict[str, TableTerms]) -> None:

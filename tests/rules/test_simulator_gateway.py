@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,12 @@ def test_a_storm_loses_nothing_and_does_everything_that_storms_do() -> None:
     assert any(sending.drop for sending in sent(STORM, 2_000))
     assert order == [sending.dealt.table_round for sending in sent(STORM, 2_000)]
     assert order != [sending.dealt.table_round for sending in sent(STORM, 2_000, seed=5)]
+
+
+def test_the_weather_of_a_seed_is_what_it_has_always_been() -> None:
+    """Every chance of it counts, so that an evening can be repeated years later."""
+    left = [(sending.dealt.table_round, sending.drop) for sky in (STORM, Weather()) for sending in sent(sky, 2_000)]
+    assert sha256(repr(left).encode()).hexdigest() == "9fc816b590190ce9c0a726dee5bff57095d27e33364d203b07501e663ffa4d7c"
 
 
 def test_a_rigged_round_leaves_at_once_with_all_that_waited() -> None:
@@ -213,6 +220,14 @@ def test_what_nobody_has_answered_is_kept_as_well() -> None:
     with pytest.raises(PostingFailed):
         post(Service(400), [dealt(1)], kept=kept)
     assert [sent.answered_at for sent in kept.sent.values()] == [None]
+
+
+def test_a_batch_is_one_to_a_thousand_messages() -> None:
+    for batch in (1, 1_000):
+        assert post(Service(), [dealt(number) for number in range(3)], batch=batch).posts == (3 if batch == 1 else 1)
+    for batch in (0, 1_001):
+        with pytest.raises(ValueError, match=f"a batch is 1 to 1000 messages, not {batch}"):
+            post(Service(), [], batch=batch)
 
 
 @pytest.mark.parametrize("text", ["no message", "{}", "[1]", "3"])

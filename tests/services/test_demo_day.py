@@ -14,14 +14,16 @@ from django.core.management import CommandError, call_command
 from pytest_django import DjangoDbBlocker
 
 from accounting.office import registry
+from accounting.office.rules.approval import Need
 from accounting.queries import stream_heads, trial_balance
 from accounting.rules.events import KINDS, REASONS
+from accounting.rules.roles import CONTROLLER, MANAGER
 from accounting.services.closed_days import signed_days
 from devices.demo_day import day as demo_day
-from devices.demo_day.house import NotPlayed
+from devices.demo_day.house import DemoHouse, NotPlayed
 from tests.services import auditor
 from tests.services.fixtures import Databases
-from tests.services.house import House, rows, value, verify
+from tests.services.house import LINKED, House, message, rows, value, verify
 
 
 @pytest.fixture
@@ -93,6 +95,25 @@ def test_what_is_declared_and_not_played_fails_by_name(db: None, monkeypatch: py
     monkeypatch.setattr(registry, "acts", lambda: more)
     with pytest.raises(NotPlayed, match=r"table\.paint"):
         demo_day.require_all(full)
+
+
+def test_what_the_demo_has_no_people_or_devices_for_is_not_played(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    demo = DemoHouse({LINKED: "none"}, house.now)
+    for link, need, said in (
+        ("ms-mg01", Need(CONTROLLER, 2), "2 × controller"),
+        ("twin", Need(MANAGER, 1), "1 × manager"),
+    ):
+        monkeypatch.setattr("devices.demo_day.house.needs_of", lambda asked, need=need: (need,))
+        with pytest.raises(
+            NotPlayed, match=f"link.suspend {link}: {said} must agree, which the demo has no people for"
+        ):
+            demo.ask(MANAGER, "link.suspend", link)
+    assert demo.acts == {}
+    with pytest.raises(NotPlayed, match=f"the device of table {LINKED} is not known"):
+        demo.post(message("R-1"))
+    assert demo.messages == {}
 
 
 def test_it_is_played_in_an_empty_demo_house_alone(house: House, settings: Any, tmp_path: Path) -> None:

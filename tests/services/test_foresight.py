@@ -322,10 +322,27 @@ def cells(said: str, label: str) -> list[str]:
     return line.removeprefix(label).split()
 
 
+EXACTLY = {
+    "A wager hits the level": "1 in 64,974 1 in 64,974 exact",
+    "Hits a month": "3.08 1 to 6 3.08 1 to 6 exact",
+    "Wagers to the next hit": "64,974 3,333 to 194,644 64,974 3,333 to 194,644 exact",
+    "Meter at the next hit": "$21,045.78 $10,566.62 to $43,090.06 $22,994.80 $10,666.60 to $48,928.80 exact",
+    "Contributed a month": "$34,000.60 $40,000.00 exact",
+    "Put aside to the reserve a month": "$6,001.40 $6,001.40 exact",
+    "Resets from the house a month in the long run": "– –",
+    "Return at the reset": "55.981 % at $10,000.00 55.981 % at $10,000.00 exact",
+    "Return as it stands": "55.981 % at $10,000.00 55.981 % at $10,000.00 exact",
+    "Return where it breaks even": "100.000 % at $160,530.53 100.000 % at $160,530.53 exact",
+    "Return at the limit": "199.269 % at $500,000.00 199.269 % at $500,000.00 exact",
+    "Fixed pays of the wager a month": "$106,113.83 $106,113.83 exact",
+    "Envy a month for each other bettor at the table": "$1,138.92 $1,138.92 exact",
+}
+"""Today's terms and a rate of 20 %, where nothing is simulated."""
+
+
 def test_the_command_prints_both_sides(eventful: House, tmp_path: Path) -> None:
     said = foreseen(tmp_path, RAISED, "--wagers", "200000")
-    assert cells(said, "Contributed a month") == ["$34,000.60", "$40,000.00", "exact"]
-    assert cells(said, "Hits a month") == ["3.08", "1", "to", "6", "3.08", "1", "to", "6", "exact"]
+    assert {label: " ".join(cells(said, label)) for label in EXACTLY} == EXACTLY
     sides = again("ms-mg01", with_level(standing("ms-mg01").terms, "major", rate_ppm=200_000))
     assert report.told(sides) in said
     paid = [report.dollars(side["major"].paid_cents * MILLION) for side in (sides.was, sides.would)]
@@ -369,7 +386,39 @@ def test_terms_that_cannot_stand_are_refused_by_field_and_rule(
     assert refusal in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [('{"levels": []}', {"levels": []}), (' \n{"link": 7}', {"link": 7}), ("levels = []", {"levels": []}), ("", {})],
+)
+def test_a_file_that_begins_with_a_brace_is_json_and_every_other_toml(text: str, found: dict[str, Any]) -> None:
+    assert proposed.read_file(text) == found
+
+
+def test_a_new_link_opens_with_what_is_named_or_its_resets(house: House) -> None:
+    level = {"code": "major", "reset_cents": 50_000, "rate_ppm": 100_000}
+    said: dict[str, Any] = {"paytable": "ms-mg-02", "levels": [level]}
+    opened: list[tuple[dict[str, int], int]] = [({}, 50_000), ({"major": 0}, 0), ({"major": 70_000}, 70_000)]
+    for begun, cents in opened:
+        _, meters = proposed.of_file(said | {"initial": begun}, "new", None)
+        assert {code: meter.value_cents for code, meter in meters.items()} == {"major": cents}
+    refusals: list[tuple[Any, str]] = [
+        ({"major": -1}, "/initial/major"), ({"major": True}, "/initial/major"), ([], "/initial"),
+    ]  # fmt: skip
+    for initial, pointer in refusals:
+        with pytest.raises(ProposedRefused) as refused:
+            proposed.of_file(said | {"initial": initial}, "new", None)
+        assert refused.value.pointer == pointer
+
+
+def test_a_period_of_one_round_is_replayed(house: House, tmp_path: Path) -> None:
+    house.play(message("R-1"))
+    assert "no rounds on record" not in foreseen(tmp_path, RAISED, "--wagers", "9")
+    assert (again("ms-mg01").rounds, again("ms-mg01").wagers) == (1, 1)
+
+
 def test_a_limit_below_what_a_level_shows_is_refused(house: House) -> None:
+    at_it = proposed.changed_levels(standing("ms-mg01"), [{"code": "major", "limit_cents": 1_000_000}])
+    assert at_it.level["major"].limit_cents == 1_000_000, "it shows just that"
     house.play(message("R-1"), message("R-2"), message("R-3"))
     with pytest.raises(ProposedRefused, match="limit_cents of level major: the level shows more"):
         proposed.changed_levels(standing("ms-mg01"), [{"code": "major", "limit_cents": 1_000_000}])

@@ -112,6 +112,31 @@ def test_the_database_s_own_trouble_is_everybody_s_and_not_asked_twenty_times() 
     assert len(tries) <= 2
 
 
+@pytest.mark.parametrize("error", [None, DataError("out of range"), OperationalError("no database")])
+def test_who_has_gone_away_meanwhile_costs_nobody_else_an_answer(error: Exception | None) -> None:
+    under_way, gone = threading.Event(), threading.Event()
+
+    def act(asked: list[int]) -> list[int]:
+        if 0 in asked:
+            under_way.set()
+            assert gone.wait(30)
+            if error is not None:
+                raise error
+        return asked
+
+    async def ask() -> int:
+        gatherer: Gatherer[int, int] = Gatherer(act, name="test")
+        leaving = asyncio.create_task(gatherer.ask(0))
+        await asyncio.to_thread(under_way.wait, 30)
+        waiting = asyncio.create_task(gatherer.ask(1))
+        leaving.cancel()
+        await asyncio.sleep(0)
+        gone.set()
+        return await asyncio.wait_for(waiting, 10)
+
+    assert asyncio.run(ask()) == 1
+
+
 def backends(asked: list[int]) -> list[int]:
     """The server process that answers, once for each who asks."""
     return [int(value("SELECT pg_backend_pid()")) for _ in asked]

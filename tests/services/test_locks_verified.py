@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from devices.audit import verification
+from devices.audit import on_the_spot, verification
 from devices.audit.verification import Difference
 from tests.services.fixtures import Databases
-from tests.services.house import LINKED, House, locked, message, verify
+from tests.services.house import LINKED, House, locked, message, value, verify
 from tests.services.locked_tampering import TAMPERING_WITH_LOCKS
 from tests.services.played import planted_is_what_was_found, tamper
 
@@ -42,6 +42,9 @@ def locks(databases: Databases, locks_played: str, django_db_blocker: DjangoDbBl
 def test_locks_are_verified(locks: House) -> None:
     counts = verify()
     assert (counts.locks, counts.rounds, counts.messages) == (4, 2, 6)
+    for sequence in range(value("SELECT next_sequence FROM accounting_stream WHERE code = 'ms-mg01'")):
+        found = on_the_spot.look("ms-mg01", sequence)  # a lock, what ended it, and rounds, each by itself
+        assert found.ok, found.difference
 
 
 @pytest.mark.parametrize("what", TAMPERING_WITH_LOCKS)

@@ -9,7 +9,7 @@ import pytest
 
 from devices import tasks
 from devices.intake import lost_locks
-from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, House, locked, message, seat
+from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, House, locked, message, rows, run, seat
 
 
 @pytest.fixture(autouse=True)
@@ -28,6 +28,15 @@ def test_it_is_told_once_after_the_term(house: House) -> None:
     first, second = house.significant("lock_without_result")
     assert (first["round"], second["round"]) == ("R-1", "R-2")
     assert [(lock.table, lock.round) for lock in lost_locks.lost(LATER)] == [(LINKED, "R-1"), (NEIGHBOUR, "R-2")]
+
+
+def test_the_device_that_sent_it_is_told_where_there_is_one(house: House) -> None:
+    house.play(locked("R-1"))
+    assert lost_locks.look(at=LATER) == 1
+    run("INSERT INTO devices_device (id, code, enrolled_at) VALUES (1, 'GW-7', now())")  # which posts in these tests
+    house.play(locked("R-2"))
+    assert lost_locks.look(at=LATER) == 1
+    assert rows("SELECT device FROM devices_significantevent ORDER BY id") == [("",), ("GW-7",)]
 
 
 def test_one_that_comes_after_others_were_told_is_told_too(house: House) -> None:

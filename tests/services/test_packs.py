@@ -10,7 +10,7 @@ import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,8 @@ from devices.packing.stretch import NotPacked, pack, wanted
 from tables.rules.packs import read, read_event, zipped
 from tables.rules.repeated import Checked, Differs, Repeated, repeat
 from tables.verifier import said
-from tests.services.house import ALONE, LINKED, RECEIVED, House, message, rows, verify
+from tests.services.house import ALONE, LINKED, RECEIVED, House, message, rows, royal, verify
+from tests.services.played import tamper
 from tests.worked_postings.events import record
 
 Parts = dict[str, bytes]
@@ -112,10 +113,37 @@ def test_the_verifier_says_how_much_it_looked_at(played: House) -> None:
 def test_stretches_from_the_middle_verify_by_themselves(played: House, tmp_path: Path) -> None:
     for stream, last in streams().items():
         for first in range(1, last + 1):
-            repeat(read(pack(wanted(stream, first, last))), public_key())
+            taken = read(pack(wanted(stream, first, last)))
+            repeat(taken, public_key())
+            assert taken.about.paytables == {}, "no opening of the first version is among them"
+            assert all(left.event.sequence < first for left in taken.before.left), "what is in it is not before it"
         stretch = pack(wanted(stream, (last + 1) // 3, last * 2 // 3))
         found = checked(tmp_path, stretch)
         assert (found.returncode, found.stderr) == (0, ""), f"{stream}: {found.stderr}"
+
+
+def test_what_was_left_was_won_on_its_own_day_whatever_day_it_was_booked_on(house: House) -> None:
+    house.close_day("2026-11-26")
+    house.play(royal("R-1", dealt_at="2026-11-26T21:00:00-05:00"))
+    checks = ["cards", "seat", "wager_sensor", "surveillance"]
+    stream, sequence = house.act("hit.verify", "ms-mg01-000001", checks=checks)
+    (left,) = read(pack(wanted(stream, sequence))).before.left
+    assert (left.event.day, left.event.original, left.won_on) == (
+        date(2026, 11, 27), date(2026, 11, 26), date(2026, 11, 26),
+    )  # fmt: skip
+
+
+def test_a_release_whose_hold_is_gone_is_packed_as_it_is_on_record(house: House) -> None:
+    house.play(message("H-1", dealing={"method": "shuffler", "mode": "cover_all", "players": 3}))
+    stream, sequence = house.act("round.release", "MS-101/H-1")
+
+    def held() -> tuple[str, ...]:
+        (line,) = lines_of(parts_of(pack(wanted(stream, sequence))))
+        return read_event(line).held
+
+    assert held() == ("players_mismatch",)
+    tamper("DELETE FROM tables_hold")
+    assert held() == ()
 
 
 def test_a_stretch_that_is_not_there_is_refused(played: House) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from string import Template
 
 import pytest
@@ -16,6 +16,7 @@ from accounting.services import readings
 from accounting.services.readings import LARGEST_PHOTO
 from devices.audit.findings import Difference
 from devices.closing import checklist, drift, sheet, verifying
+from devices.closing.checklist import span
 from tests.services.closed_tampering import TAMPERING_OF_DAYS
 from tests.services.fixtures import Databases
 from tests.services.house import (
@@ -135,6 +136,7 @@ def test_a_variance_is_explained_and_signed_off_by_somebody_else(busy_house: Hou
         ({"nobody/major": 5}, 0, "/readings/nobody~1major"),
         ({MAJOR: -1}, 0, "/readings/ms-mg01~1major"),
         ({MAJOR: True}, 0, "/readings/ms-mg01~1major"),
+        ({MAJOR: 10**15}, 0, "/readings/ms-mg01~1major"),
         ({MAJOR: 5}, 10, "/read_at"),
         ({MAJOR: 5}, -60 * 24 * 3, "/read_at"),
         ({}, 0, "/readings"),
@@ -171,6 +173,22 @@ def test_a_photo_has_a_name_and_something_in_it(house: House, name: str, content
     else:
         read()
         assert value("SELECT name FROM accounting_readingphoto") == name.strip()
+
+
+def test_the_least_and_the_most_and_the_first_moment_can_be_read(house: House) -> None:
+    """From nothing to a cent below ten thousand billion dollars, from the moment the day begins on; and not before."""
+    began_at, _ = span(DAY)
+    note = "n" * readings.LONGEST
+    for cents in (0, 10**15 - 1):
+        assert sheet.read_by_hand(DAY, {MAJOR: cents}, read_at=began_at, at=RECEIVED, by="ann", note=note) == 1
+        assert reconciliation.latest(DAY)[MAJOR].display_cents == cents
+    for read_at, said, pointer in (
+        (began_at - timedelta(seconds=1), note, "/read_at"),
+        (began_at, f"{note}n", "/note"),
+    ):
+        with pytest.raises(ActRefused) as refusal:
+            sheet.read_by_hand(DAY, {MAJOR: 0}, read_at=read_at, at=RECEIVED, by="ann", note=said)
+        assert refusal.value.pointer == pointer
 
 
 def test_a_closed_day_is_read_no_more(busy_house: House) -> None:
@@ -238,6 +256,42 @@ def test_the_checklist_fills_itself(busy_house: House) -> None:
     assert found.sequences == {"ms-mg01": 3, "twin": 0, ALONE: 0}
     busy_house.play(message("L-1"), at=MORNING)
     assert states()["verified"] == "open", "something of the day came after it was verified"
+
+
+def test_the_checklist_counts_what_is_of_the_day_and_names_no_more_than_it_may(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.play(*(message(f"H-{number}", community="3s 9h Kd") for number in range(3)), two_hits("R-1"))
+
+    def item(code: str, day: date = DAY, at: datetime = MORNING) -> tuple[str, str, int]:
+        (found,) = (item for item in checklist.look(day, at=at).items if item.code == code)
+        return found.state, found.words.partition(":")[0], len(found.things)
+
+    _, ends_at = span(DAY)
+    assert item("over", at=ends_at) == ("done", "by the clock", 0)
+    assert item("over", at=ends_at - timedelta(seconds=1)) == ("listed", "not yet", 0)
+    for named, words in ((2, "at least 2 still held"), (3, "3 still held"), (4, "3 still held")):
+        monkeypatch.setattr(checklist, "NAMED", named)
+        assert item("held") == ("listed", words, min(named, 3))
+    assert item("hits") == ("listed", "2 of 2 are carried", 2)
+    monkeypatch.setattr(checklist, "NAMED", 1)
+    assert item("hits") == ("listed", "1 of 2 are carried", 1)
+    before = DAY - timedelta(days=1)
+    assert item("held", before) == ("done", "none is left", 0)
+    assert item("hits", before) == ("done", "every hit is paid or rejected", 0)
+    assert item("earlier")[:2] == ("listed", "26 earlier days are open and are closed with it, from 2026-11-01")
+    house.close_day("2026-11-25")
+    assert item("earlier")[:2] == ("listed", "1 earlier days are open and are closed with it, from 2026-11-26")
+    house.close_day("2026-11-26")
+    assert item("earlier")[:2] == ("done", "all closed")
+
+
+def test_what_was_played_is_counted_up_to_so_many_events(house: House) -> None:
+    house.play(message("R-1"), royal("R-2"), message("R-3"))
+    lines = [line for line in sheet.lines(DAY, at=RECEIVED) if line.level == MAJOR]
+    for most, counted in ((None, (4, 400)), (4, (4, 400)), (3, (None, None))):
+        (found,) = sheet.played(lines, most=most)  # events 0 to 3
+        assert (found.wagers, found.wagered_cents, found.hits) == (*counted, ("ms-mg01-000001",))
 
 
 def test_a_day_is_verified_from_the_head_that_was_signed_last(busy_house: House) -> None:

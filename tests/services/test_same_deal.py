@@ -111,6 +111,7 @@ def test_held_rounds_count_whichever_of_the_two_it_is(house: House) -> None:
 def test_every_stream_is_looked_at_and_a_long_queue_in_several_looks(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert deals.AT_ONCE * deals.MOST_AT_ONCE == 20_000, "so many in one look, as it says"
     monkeypatch.setattr(deals, "AT_ONCE", 7)
     house.play(*(message(f"R-{n}", community="2c 9h Kd" if n in (3, 29) else f"{'23456789T'[n % 9]}d Qh Ks") | {
         "dealt_at": f"2026-11-27T21:14:{5 if n in (3, 29) else n % 60:02d}-05:00"} for n in range(30)))  # fmt: skip

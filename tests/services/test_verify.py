@@ -9,10 +9,12 @@ from string import Template
 
 import pytest
 from django.core.management import call_command
+from pytest_django import DjangoDbBlocker
 
 from devices.audit import verification
 from devices.audit.inbox_check import verify_inbox
 from devices.audit.verification import Difference, verify_stream
+from tests.services.fixtures import Databases
 from tests.services.house import RECEIVED, House, run, value, verify
 from tests.services.played import planted_is_what_was_found, tamper
 from tests.services.tampering import TAMPERING
@@ -24,6 +26,15 @@ def test_what_was_played_is_verified(played: House) -> None:
     assert (counts.events, counts.hits) == (3 + 8, 3 + 3)
     assert counts.payouts == value("SELECT count(*) FROM tables_payout")
     assert counts.transfers == value("SELECT count(*) FROM accounting_transfer")
+
+
+def test_where_nothing_is_on_record_nothing_differs(
+    databases: Databases, migrated: str, django_db_blocker: DjangoDbBlocker
+) -> None:
+    """A database that no floor was loaded into yet has no chart of accounts either."""
+    with django_db_blocker.unblock(), databases.entered(migrated):
+        counts = verify()
+    assert (counts.streams, counts.events, counts.messages) == (0, 0, 0)
 
 
 @pytest.mark.parametrize("what", TAMPERING)

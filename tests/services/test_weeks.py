@@ -217,11 +217,32 @@ def test_what_nobody_signed_in_its_days_is_due_and_then_an_exception(played: Hou
     assert not week(OVER).is_overdue(date(2026, 12, 6)) and week(OVER).is_overdue(overdue)
     late = datetime.fromisoformat("2026-12-08T12:00:00-05:00")
     assert excepted(OVER) == []
+    due = datetime.fromisoformat("2026-12-07T06:00:00-05:00")
+    assert excepted(due - timedelta(seconds=1)) == [], "the day has not begun"
+    assert excepted(due) == [(NAME, "nobody signed it off yet")]
     assert excepted(late) == [(NAME, "nobody signed it off yet")]
     sheets.make(WEEK, at=OVER, by="the service")
     sheets.sign_off(WEEK, "looked at late", at=late, by="ann")
     assert excepted(late) == [(NAME, "signed off by ann since")]
     assert not week(late).is_overdue(late.date())
+
+
+def test_a_hold_far_off_its_theory_is_an_exception(played: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Told at the end of the days asked for, as what was held beyond theory; a table within the threshold is none."""
+    last = WEEK + timedelta(days=6)
+
+    def off(most: int) -> list[exceptions.Exceptional]:
+        """With a threshold of so many hundredths of a deviation."""
+        monkeypatch.setattr(exceptions, "thresholds_in", lambda jurisdiction, on: Thresholds(most, 40_000, 1, 4, 7))
+        return list(exceptions.between(WEEK, last, only=exceptions.OFF_THEORY, at=OVER))
+
+    handle, hold = by_settlements(WEEK, last)
+    assert (handle[LINKED], hold[LINKED]) == (33_700, -9_384_453), "royals fell"
+    assert off(33_430) == []
+    (found,) = off(33_429)
+    assert (found.at, found.about) == (datetime.fromisoformat("2026-11-30T06:00:00-05:00"), LINKED)
+    assert found.detail == "held −27847.0415 % of 15 wagers, theory 2.0811 %, −334.30 standard deviations"
+    assert found.cents == hold[LINKED] - round(handle[LINKED] * 0.020811)
 
 
 @pytest.mark.parametrize("what", TAMPERING_OF_WEEKS)
