@@ -92,9 +92,8 @@ def test_every_link_is_read_with_its_own_levels_and_terms(grown: House) -> None:
         assert [level["code"] for level in defined.definition["levels"]] == list(levels)
         assert set(jackpot.queries.meters_shown(stream)) == set(levels)
         assert [found["code"] for found in jackpot.queries.link_states(link)] == [link]
-    assert (
-        jackpot.queries.link_shown(grown.stream(ALONE)) is jackpot.queries.link_definition(grown.stream(ALONE)) is None
-    )
+    lone = grown.stream(ALONE)
+    assert (jackpot.queries.link_shown(lone), jackpot.queries.link_definition(lone)) == (None, None)
 
 
 def test_a_level_that_nothing_was_booked_on_owes_nothing(house: House) -> None:
