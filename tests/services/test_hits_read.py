@@ -289,7 +289,10 @@ def test_a_step_that_no_event_made_is_named(won: None) -> None:
 
 def test_the_first_of_the_steps_that_no_event_made_is_named(won: None) -> None:
     run("SET LOCAL session_replication_role = replica")
-    run("UPDATE jackpot_hitstep SET at = at + interval '1 second' WHERE state IN ('paid', 'approved', 'verified')")
+    astray = "UPDATE jackpot_hitstep SET at = at + interval '1 second' WHERE state IN ('paid', 'approved', 'verified')"
+    first = f"hit_id = {of_hit(1)} AND state = 'verified'"
+    assert run(f"{astray} AND NOT ({first})") > 3
+    assert run(f"{astray} AND {first}") == 1  # its row lies behind the others now
     assert hits_on_record.stray_step() == ("ms-mg01-000001", "verified")
 
 
@@ -307,6 +310,8 @@ def test_a_step_made_at_the_same_moment_on_another_stream_is_one_that_none_made(
         run(moved, kind, "ms-mg01-000003")
     run(back, stream, "hit.verify")
     assert hits_on_record.stray_step() is None
+    assert run("UPDATE accounting_event SET kind = 'round.correct' WHERE kind = 'round.void'") == 1
+    assert hits_on_record.stray_step() == ("ms-mg01-000005", "rejected")
 
 
 def test_a_hit_of_more_than_six_digits_keeps_its_steps(won: None) -> None:
