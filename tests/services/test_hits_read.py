@@ -241,17 +241,20 @@ def test_what_is_detected_and_not_decided_comes_to_every_such_hit(house: House) 
 
 def test_a_link_is_read_at_one_moment_with_its_hits_since_another(won: None) -> None:
     run("SET LOCAL session_replication_role = replica")
-    ((ahead,),) = rows("SELECT max(id) FROM jackpot_hit")
-    run("UPDATE jackpot_hit SET sequence = 1000000 WHERE id = %s", ahead)  # settled while this reads
     for link_id, code in rows("SELECT id, code FROM jackpot_link"):
-        own = sorted((hit for hit in hits() if hit.link == code and hit.id != ahead), key=lambda hit: hit[6:8])
-        for after in (0, own[0].sequence, own[-1].sequence):
-            since = [hit.name for hit in own if hit.sequence > after]
-            for most in (2, 100):
-                read = reading(link_id, after_sequence=after, most_hits=most)
-                assert [award["hit"] for _, award in read.hits] == since[:most]
-                levels = rows("SELECT code FROM jackpot_level WHERE link_id = %s ORDER BY id", link_id)
-                assert [level["code"] for level in read.levels] == [level for (level,) in levels]
+        ((now,),) = rows(
+            "SELECT max(sequence) FROM jackpot_meter JOIN jackpot_level ON id = level_id WHERE link_id = %s", link_id
+        )
+        *own, last = sorted((hit for hit in hits() if hit.link == code), key=lambda hit: (hit.sequence, hit.order))
+        for settled in (now, now + 1):  # with the moment that is read, and while it is read
+            run("UPDATE jackpot_hit SET sequence = %s WHERE id = %s", settled, last.id)
+            for after in (0, own[0].sequence, own[-1].sequence):
+                since = [hit.name for hit in own if hit.sequence > after] + [last.name] * (settled == now)
+                for most in (2, 100):
+                    read = reading(link_id, after_sequence=after, most_hits=most)
+                    assert [award["hit"] for _, award in read.hits] == since[:most]
+        levels = rows("SELECT code FROM jackpot_level WHERE link_id = %s ORDER BY id", link_id)
+        assert (read.sequence, [level["code"] for level in read.levels]) == (now, [level for (level,) in levels])
 
 
 BAY, OTHER = (f"link_id = (SELECT {which}(id) FROM jackpot_link)" for which in ("min", "max"))

@@ -76,6 +76,9 @@ def test_every_link_is_read_with_its_own_levels_and_terms(grown: House) -> None:
     grown.play(message("R-1", table=TWIN), message("R-2"))
     grown.suspend("twin")
     grown.act("link.terms", "twin", levels=[{"code": "minor", "rate_ppm": 7}])
+    for at, rate in ((OPENED, 54_321), (grown.now - timedelta(seconds=1), 54_321), (grown.now, 7)):
+        (twin,) = jackpot.queries.links_with_terms("twin", at=at)
+        assert [level["rate_ppm"] for level in twin["levels"]] == [123_457, rate], at
     for link_id, stream, link in rows("SELECT id, stream_id, code FROM jackpot_link"):
         levels = dict(rows("SELECT code, id FROM jackpot_level WHERE link_id = %s ORDER BY id", link_id))
         assert list(jackpot.queries.level_ids(link).items()) == list(levels.items())
@@ -94,6 +97,21 @@ def test_every_link_is_read_with_its_own_levels_and_terms(grown: House) -> None:
         assert [found["code"] for found in jackpot.queries.link_states(link)] == [link]
     lone = grown.stream(ALONE)
     assert (jackpot.queries.link_shown(lone), jackpot.queries.link_definition(lone)) == (None, None)
+
+
+def test_a_levels_version_moves_with_what_is_done_to_it_and_to_its_link(grown: House) -> None:
+    """Not with another level of its name, nor with its link's other levels."""
+    version = jackpot.queries.level_version
+    before = {owner: version(owner) for owner in jackpot.queries.level_owners()}
+    grown.act("level.adjust", "twin/minor", part="display", cents=5, reason="correction")
+    after = {owner: version(owner) for owner in before}
+    assert [owner for owner in before if after[owner] != before[owner]] == ["twin/minor"]
+    grown.suspend(FIRST_LINK)
+    assert [owner for owner in before if after[owner] != version(owner)] == [
+        f"{FIRST_LINK}/grand",
+        f"{FIRST_LINK}/minor",
+    ]
+    assert [version(owner) for owner in ("twin/none", "nowhere/grand", "grand")] == [None] * 3
 
 
 def test_a_level_that_nothing_was_booked_on_owes_nothing(house: House) -> None:
