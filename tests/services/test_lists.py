@@ -12,6 +12,7 @@ from django.core.cache import cache
 import accounting.queries
 import devices.queries
 import jackpot.queries
+import jackpot.services.meters
 import tables.queries.floor
 import tables.queries.projection
 import tables.queries.set_up
@@ -95,6 +96,8 @@ def test_every_link_is_read_with_its_own_levels_and_terms(grown: House) -> None:
         assert [level["code"] for level in defined.definition["levels"]] == list(levels)
         assert set(jackpot.queries.meters_shown(stream)) == set(levels)
         assert [found["code"] for found in jackpot.queries.link_states(link)] == [link]
+        settled = jackpot.services.meters.read(stream)
+        assert settled is not None and (settled.link, list(settled.values)) == (link, list(levels))
     lone = grown.stream(ALONE)
     assert (jackpot.queries.link_shown(lone), jackpot.queries.link_definition(lone)) == (None, None)
 
