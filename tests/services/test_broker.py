@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import quote
 
 import psycopg
 import pytest
 from django.conf import settings
 from django.db import connection
+from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from jackpot.config.broker import Listener
-from jackpot.config.database_roles.privileges import SERVICE
+from jackpot.config.broker_tables import QUEUES, install_broker
+from jackpot.config.database_roles.privileges import SERVICE, SETTLE
+from jackpot.config.embedded_postgres import BROKER
 from tests.conftest import ROOT, service_environment
 from tests.services.house import House
 
@@ -65,6 +70,69 @@ def test_who_consumes_is_told_again_after_a_crash_has_emptied_the_table_of_who_i
             service.execute(left)
             with app.amqp.TaskConsumer(broker.channel(), queues=[app.amqp.queues["work"]]):
                 assert service.execute(told).fetchone() == (0,), left
+
+
+class Noting(psycopg.Connection[Any]):
+    """A session that notes what it does beside looking."""
+
+    done: list[str]
+
+    def execute(self, query: Any, *params: Any, **more: Any) -> Any:
+        """Run it, and remember it."""
+        text = query if isinstance(query, str) else query.as_string(self) if isinstance(query, sql.Composable) else ""
+        if text.startswith(("GRANT", "SELECT pgmq.")):
+            self.done.append(text)
+        return super().execute(query, *params, **more)
+
+
+@pytest.fixture
+def queues() -> Iterator[Noting]:
+    """The broker's database as its owner sees it, left as it was."""
+    where = connection.settings_dict
+    reached = {"host": where["HOST"], "port": where["PORT"] or None, "user": where["USER"]}
+    with Noting.connect(**reached, password=where["PASSWORD"] or None, dbname=BROKER) as session:
+        session.done = []
+        yield session
+        session.rollback()
+
+
+def test_queues_that_are_as_they_should_be_are_left_alone_and_what_they_lack_is_made(queues: Noting) -> None:
+    install_broker(queues)
+    assert queues.done == []
+    heard = "trigger_notify_queue_insert_listeners"
+    for queue in QUEUES:
+        queues.execute(f"DROP TRIGGER {heard} ON pgmq.q_{queue}".encode())
+        other = f"CREATE TRIGGER another AFTER INSERT ON pgmq.q_{queue} EXECUTE FUNCTION pgmq.notify_queue_listeners()"
+        queues.execute(other.encode())
+        install_broker(queues)
+        assert queues.done == ["SELECT pgmq.enable_notify_insert(%s, 0)"], "another trigger tells nobody"
+        queues.done.clear()
+    queues.execute(f"REVOKE DELETE ON pgmq.meta FROM {SETTLE}".encode())
+    install_broker(queues)
+    assert {grant.rpartition(" TO ")[2] for grant in queues.done} == {f'"{SETTLE}"'}
+    queues.done.clear()
+    install_broker(queues)
+    assert queues.done == []
+
+
+def test_whoever_owns_the_queues_grants_their_use_and_nobody_else(queues: Noting) -> None:
+    """A superuser or not."""
+    queues.execute(f"REVOKE DELETE ON pgmq.meta FROM {SETTLE}".encode())
+    queues.execute(f"SET LOCAL ROLE {SERVICE}".encode())
+    install_broker(queues)
+    assert queues.done == []
+    queues.execute(b"RESET ROLE")
+    queues.execute(b"GRANT CREATE ON DATABASE " + BROKER.encode() + b" TO pg_monitor")
+    queues.execute(b"ALTER SCHEMA pgmq OWNER TO pg_monitor")
+    for kind, name in queues.execute(
+        "SELECT relkind::text, oid::regclass::text FROM pg_class WHERE relnamespace = 'pgmq'::regnamespace"
+        " AND (relkind IN ('r', 'p') OR relkind = 'S' AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid"
+        " AND deptype IN ('a', 'i')))"
+    ).fetchall():
+        queues.execute(f"ALTER {'SEQUENCE' if kind == 'S' else 'TABLE'} {name} OWNER TO pg_monitor".encode())
+    queues.execute(b"SET LOCAL ROLE pg_monitor")
+    install_broker(queues)
+    assert {grant.rpartition(" TO ")[2] for grant in queues.done} == {f'"{SETTLE}"'}
 
 
 def test_a_broker_in_postgresql_may_have_several_servers() -> None:

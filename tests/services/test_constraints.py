@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 from django.db import IntegrityError, transaction
 
 import tests.services.attempts  # noqa: F401  (enters every attempt)
+from tests.services.attempts.bounds import WITHIN
 from tests.services.attempts.rows import ATTEMPTS, Attempt
 from tests.services.house import (
     TWIN,
@@ -35,6 +38,19 @@ TARGETS = {
 def test_the_database_refuses(rule: str, attempt: Attempt, house: House) -> None:
     with refused_by(rule):
         attempt(house)
+
+
+@pytest.mark.parametrize("within", WITHIN)
+def test_the_database_takes_what_stands_at_the_very_bound(within: Attempt, house: House) -> None:
+    assert within(house)
+
+
+def test_a_guard_that_another_took_the_place_of_guards_as_before_when_that_is_taken_back(house: House) -> None:
+    migration = import_module("jackpot.migrations.0005_terms_ahead")
+    run(migration.ONLY_END)
+    for change in ("UPDATE jackpot_levelterms SET rate_ppm = rate_ppm + 1", "DELETE FROM jackpot_levelterms"):
+        with refused_by("terms_only_end"):
+            run(change)
 
 
 def test_every_named_rule_of_the_schema_is_tried(house: House) -> None:

@@ -20,6 +20,7 @@ from devices import exceptions
 from devices.audit.findings import Difference
 from devices.audit.funds import compare_funds
 from devices.intake.lookout import LOOKOUTS
+from jackpot import fund_queries
 from jackpot.fund_queries import Funds, funds
 from jackpot.rules.decision import Act
 from jackpot.services import acts
@@ -203,6 +204,9 @@ def test_a_week_without_a_balance_is_overdue(house: House, required: Callable[[b
     assert late(week + timedelta(days=1)) == [*before, (LINK, "not recorded yet")]
     balance(10**9, at=week + timedelta(days=2))
     assert late(week + timedelta(days=3)) == [*before, (LINK, "recorded on 2026-12-07")]
+    links = [each.link for each in fund_queries.late(week + timedelta(days=3))]
+    assert links == sorted(links) and len(set(links)) > 1, "by link"
+    assert [each.link for each in funds(week)] == sorted(set(links))
 
 
 def test_an_unpaid_sum_that_was_not_so_is_found(house: House, required: Callable[[bool], None]) -> None:

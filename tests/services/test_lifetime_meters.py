@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
+from django.db import connection
 
 from devices.audit.findings import Difference
 from jackpot.queries import link_states
@@ -94,6 +97,30 @@ def test_a_lock_brings_and_what_its_result_takes_back_was_brought_all_the_same(b
     busy_house.act("lock.void", f"{LINKED}/R-3")
     assert lifetime()[3:5] == (400 * 170_003, 400 * 30_007)
     verify()
+
+
+def test_a_house_of_before_has_them_worked_out_from_its_events(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the migration that brought them, from every kind of event, a few at a time: as they are counted since."""
+    house.play(
+        royal("R-1"), locked("R-2"), message("R-2"), two_hits("R-1", table=TWIN), locked("R-2", table=TWIN), locked("R-3"),
+        message("R-3"), message("R-4"), *(message(f"T-{n}", table=TWIN) for n in range(5)),
+    )  # fmt: skip
+    for number, (act, subject, payload) in enumerate([
+        ("level.adjust", "ms-mg01/major", {"part": "reserve", "cents": 7, "reason": "correction"}),
+        ("level.adjust", "twin/grand", {"part": "display", "cents": 9, "reason": "correction"}),
+        ("round.void", f"{LINKED}/R-4", {}),
+        ("link.suspend", "ms-mg01", {}),
+    ]):  # fmt: skip
+        house.act(act, subject, at=RECEIVED + timedelta(minutes=number), **payload)
+    brought = ", ".join(NAMES[3:])
+    before = rows(f"SELECT level_id, {brought} FROM jackpot_meter ORDER BY level_id")
+    assert all(sum(column) for column in zip(*before, strict=True)), "some of each"
+    migration = import_module("jackpot.migrations.0006_lifetime_meters")
+    for chunk in (3, migration.CHUNK):
+        monkeypatch.setattr(migration, "CHUNK", chunk)
+        tamper(f"UPDATE jackpot_meter SET {', '.join(f'{name} = 0' for name in NAMES[3:])}")
+        migration.work_out(None, SimpleNamespace(connection=connection))
+        assert rows(f"SELECT level_id, {brought} FROM jackpot_meter ORDER BY level_id") == before, chunk
 
 
 def test_they_never_fall_whoever_writes(house: House) -> None:

@@ -12,12 +12,13 @@ from django.core.cache import cache
 import accounting.queries
 import devices.queries
 import jackpot.queries
+import jackpot.services.meters
 import tables.queries.floor
 import tables.queries.projection
 import tables.queries.set_up
 from devices import enrolment
 from tables.services import floors
-from tests.services.house import ALONE, FLOOR, LINKED, NEIGHBOUR, OPENED, TWIN, House, forget, message, run
+from tests.services.house import ALONE, FLOOR, LINKED, NEIGHBOUR, OPENED, TWIN, House, forget, message, rows, run
 from tests.services.played import stirred
 
 LATER = OPENED + timedelta(days=1)
@@ -65,6 +66,67 @@ def test_levels_stand_as_their_link_has_them(grown: House) -> None:
     assert [
         (link["code"], level["code"]) for link in jackpot.queries.link_states() for level in link["levels"]
     ] == levels
+    assert list(jackpot.queries.links_of_levels().items()) == [(f"{link}/{level}", link) for link, level in levels]
+    as_opened = [f"{link}/{level}" for link, level in (*levels[2:], *levels[:2])]
+    assert jackpot.queries.level_owners() == as_opened
+    assert jackpot.queries.links_by_code() == LINKS
+
+
+def test_every_link_is_read_with_its_own_levels_and_terms(grown: House) -> None:
+    """And with the terms of each level in the order in which they count."""
+    grown.play(message("R-1", table=TWIN), message("R-2"))
+    grown.suspend("twin")
+    grown.act("link.terms", "twin", levels=[{"code": "minor", "rate_ppm": 7}])
+    for at, rate in ((OPENED, 54_321), (grown.now - timedelta(seconds=1), 54_321), (grown.now, 7)):
+        (twin,) = jackpot.queries.links_with_terms("twin", at=at)
+        assert [level["rate_ppm"] for level in twin["levels"]] == [123_457, rate], at
+    for link_id, stream, link in rows("SELECT id, stream_id, code FROM jackpot_link"):
+        levels = dict(rows("SELECT code, id FROM jackpot_level WHERE link_id = %s ORDER BY id", link_id))
+        assert list(jackpot.queries.level_ids(link).items()) == list(levels.items())
+        assert [(meter.level.code, meter.pk) for meter in jackpot.queries.meters_of(link)] == list(levels.items())
+        read = jackpot.queries.reading(link_id, after_sequence=0)
+        assert [level["code"] for level in read.levels] == list(levels)
+        shown = jackpot.queries.link_shown(stream)
+        assert shown is not None and (shown["code"], list(shown["levels"])) == (link, list(levels))
+        for terms in shown["levels"].values():
+            assert len(terms) == 1 + (link == "twin")
+            assert [each["from"] for each in terms] == sorted(each["from"] for each in terms)
+        defined = jackpot.queries.link_definition(stream)
+        assert defined is not None and (defined.code, list(defined.level_ids.items())) == (link, list(levels.items()))
+        assert [level["code"] for level in defined.definition["levels"]] == list(levels)
+        assert set(jackpot.queries.meters_shown(stream)) == set(levels)
+        assert [found["code"] for found in jackpot.queries.link_states(link)] == [link]
+        settled = jackpot.services.meters.read(stream)
+        assert settled is not None and (settled.link, list(settled.values)) == (link, list(levels))
+    lone = grown.stream(ALONE)
+    assert (jackpot.queries.link_shown(lone), jackpot.queries.link_definition(lone)) == (None, None)
+
+
+def test_a_levels_version_moves_with_what_is_done_to_it_and_to_its_link(grown: House) -> None:
+    """Not with another level of its name, nor with its link's other levels."""
+    version = jackpot.queries.level_version
+    before = {owner: version(owner) for owner in jackpot.queries.level_owners()}
+    grown.act("level.adjust", "twin/minor", part="display", cents=5, reason="correction")
+    after = {owner: version(owner) for owner in before}
+    assert [owner for owner in before if after[owner] != before[owner]] == ["twin/minor"]
+    grown.suspend(FIRST_LINK)
+    assert [owner for owner in before if after[owner] != version(owner)] == [
+        f"{FIRST_LINK}/grand",
+        f"{FIRST_LINK}/minor",
+    ]
+    assert [version(owner) for owner in ("twin/none", "nowhere/grand", "grand")] == [None] * 3
+
+
+def test_a_level_that_nothing_was_booked_on_owes_nothing(house: House) -> None:
+    """As one does that is filed and not opened: its accounts are there, and no sum of them."""
+    owner = "twin/minor"
+    run("SET LOCAL session_replication_role = replica")
+    run("DELETE FROM accounting_total WHERE account_id IN (SELECT id FROM accounting_account WHERE owner = %s)", owner)
+    found = {f"{each.link}/{each.level}": each for each in jackpot.queries.liabilities()}
+    assert list(found) == jackpot.queries.level_owners()
+    balance = found[owner]
+    assert (balance.liability_cents, balance.reserve_cents, balance.overflow_cents) == (0, 0, 0)
+    assert balance.meter_cents == 5_000 and not balance.agrees
 
 
 @pytest.mark.parametrize(

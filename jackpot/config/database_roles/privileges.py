@@ -108,7 +108,7 @@ GRANTED = """
             SELECT privilege_type, grantee FROM aclexplode(relacl)
             UNION ALL
             SELECT privilege_type || ' of ' || attname, grantee
-                FROM pg_attribute, aclexplode(attacl) WHERE attrelid = wanted.oid AND attacl IS NOT NULL
+                FROM pg_attribute, aclexplode(attacl) WHERE attrelid = wanted.oid
         ) granted WHERE grantee = role.grantee), '{}')
     FROM wanted, (
         SELECT rolname::text, oid FROM pg_roles WHERE rolname = ANY (%s) UNION ALL SELECT 'PUBLIC', 0) role (name, grantee)
@@ -155,12 +155,12 @@ OURS = """
 SCHEMA = """
     SELECT EXISTS (SELECT FROM aclexplode(nspacl) WHERE grantee = 0), (
         SELECT count(*) FROM aclexplode(nspacl)
-        WHERE privilege_type = 'USAGE' AND grantee <> 0 AND grantee::regrole::text = ANY (%s))
+        WHERE privilege_type = 'USAGE' AND grantee::regrole::text = ANY (%s))
     FROM pg_namespace WHERE nspname = 'public' AND pg_has_role(nspowner, 'USAGE')
 """
 DEFAULTS = """
     SELECT DISTINCT defaclobjtype FROM pg_default_acl, aclexplode(defaclacl)
-    WHERE defaclrole = current_user::regrole AND grantee <> 0 AND grantee::regrole::text = ANY (%s)
+    WHERE defaclrole = current_user::regrole AND grantee::regrole::text = ANY (%s)
 """
 CALLABLE = """
     SELECT EXISTS (SELECT FROM aclexplode(coalesce(proacl, acldefault('f', proowner))) WHERE grantee = 0) OR EXISTS (

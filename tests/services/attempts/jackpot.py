@@ -175,10 +175,12 @@ def _whole_cent_as_fraction(house: House) -> object:
     return jackpot.Meter.objects.update(reserve_residual_millionths=1_000_000)
 
 
-@against("lifetime_meters_are_not_negative")
-def _fewer_hits_than_none(house: House) -> object:
-    level = jackpot.Level.objects.order_by("id").values_list("id", flat=True)[0]
-    return jackpot.Meter.objects.create(level_id=level, value_cents=0, hits=-1)
+for _name in ("wagers", "hits", "wins_cents", "contributed_millionths", "reserved_millionths", "overflowed_millionths"):
+
+    @against("lifetime_meters_are_not_negative")
+    def _fewer_than_none(house: House, name: str = _name) -> object:
+        level = jackpot.Level.objects.order_by("id").values_list("id", flat=True)[0]
+        return jackpot.Meter.objects.create(level_id=level, value_cents=0, **{name: -1})
 
 
 @against("lifetime_meters_never_fall")
@@ -205,6 +207,16 @@ def _edition_level_twice(house: House) -> object:
 @against("terms_only_end")
 def _rate_changed_in_place(house: House) -> object:
     return jackpot.LevelTerms.objects.filter(level=the_level()).update(rate_ppm=1)
+
+
+@against("terms_only_end")
+def _ended_at_another_rate(house: House) -> object:
+    return jackpot.LevelTerms.objects.filter(level=the_level()).update(in_force=(OPENED, DEALT), rate_ppm=1)
+
+
+@against("terms_only_end")
+def _going_on_as_they_are(house: House) -> object:
+    return jackpot.LevelTerms.objects.filter(level=the_level()).update(in_force=(OPENED, None))
 
 
 @against("terms_only_end")
