@@ -67,8 +67,9 @@ HELD = """
     FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
     LEFT JOIN tables_table tabl ON tabl.id = message.table_id
     LEFT JOIN accounting_stream stream ON stream.id = tabl.stream_id
-    WHERE message.id > %s ORDER BY message.id LIMIT 1000
+    WHERE message.id > %s ORDER BY message.id LIMIT %s
 """
+AT_ONCE = 1_000
 
 
 def verify_inbox() -> Counts:
@@ -106,7 +107,7 @@ def verify_inbox() -> Counts:
 
 def _held(after: int) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
-        cursor.execute(HELD, [after])
+        cursor.execute(HELD, [after, AT_ONCE])
         return cursor.fetchall()
 
 

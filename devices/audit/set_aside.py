@@ -27,8 +27,9 @@ SET_ASIDE = """
     FROM tables_locksetaside aside JOIN devices_message message ON message.id = aside.message_id
     LEFT JOIN tables_table tabl ON tabl.id = message.table_id
     LEFT JOIN accounting_stream stream ON stream.id = tabl.stream_id
-    WHERE message.id > %s ORDER BY message.id LIMIT 1000
+    WHERE message.id > %s ORDER BY message.id LIMIT %s
 """
+AT_ONCE = 1_000
 
 
 class SetAside(NamedTuple):
@@ -59,7 +60,7 @@ class SetAside(NamedTuple):
 def verify_set_aside() -> int:
     """Compare every lock that was set aside with its message and what the rules say of it; how many there are."""
     count = last = 0
-    while found := execute(SET_ASIDE, [last]):
+    while found := execute(SET_ASIDE, [last, AT_ONCE]):
         for row in found:
             _check(SetAside._make(row))
         count += len(found)

@@ -151,11 +151,14 @@ def test_one_reference_with_two_contents_at_the_same_moment(busy_house: House) -
     assert value("SELECT count(*) FROM tables_round") == 1
 
 
-@pytest.mark.parametrize("others", [1, 3])
+@pytest.mark.parametrize(("before", "others"), [(0, 1), (1, 3)])
 def test_a_post_that_commits_late_is_not_swept_away_with_those_that_overtook_it(
-    others: int, busy_house: House, monkeypatch: pytest.MonkeyPatch
+    before: int, others: int, busy_house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It has the lower receipt and was stored while the later ones were being settled: it stays queued, and is settled."""
+    """It has the lower receipt and was stored while the later ones were being settled: it stays queued, and is settled.
+
+    It may lie among those that are settled: some of them were there `before`.
+    """
     from tables.services import rounds
 
     begun, under_way, stored = threading.Event(), threading.Event(), threading.Event()
@@ -170,16 +173,18 @@ def test_a_post_that_commits_late_is_not_swept_away_with_those_that_overtook_it(
     real = rounds.settle_batch
 
     def settle_batch(*arguments: Any, **more: Any) -> Any:
-        batch = real(*arguments, **more)
         under_way.set()
         assert stored.wait(60)
-        return batch
+        return real(*arguments, **more)
 
+    fast = [message(f"fast-{number}") for number in range(others)]
+    for sent in fast[:before]:
+        busy_house.post(sent)
     gateway = threading.Thread(target=closing(slow_gateway))
     gateway.start()
     assert begun.wait(60)
-    for number in range(others):
-        busy_house.post(message(f"fast-{number}"))
+    for sent in fast[before:]:
+        busy_house.post(sent)
     monkeypatch.setattr(rounds, "settle_batch", settle_batch)
     taken = settling.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED)
     gateway.join(60)
@@ -242,6 +247,8 @@ def test_a_lock_that_cannot_be_given_back_ends_with_its_session(
 def test_an_attempt_that_is_over_leaves_no_lock_and_keeps_its_session(busy_house: House) -> None:
     backend = value("SELECT pg_backend_pid()")
     busy_house.play(message("R-1"), message("R-1", table=TWIN))
+    busy_house.post(message("R-2"))
+    busy_house.play(message("R-3"))
     assert locks_of_sessions() == 0
     assert value("SELECT pg_backend_pid()") == backend
 

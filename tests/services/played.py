@@ -79,6 +79,7 @@ STIRRED = {
     "jackpot_meter": "level_id", "jackpot_hit": "id", "jackpot_hitstep": "id", "tables_table": "id", "tables_round": "sequence",
     "tables_payout": "sequence * 100 + line", "tables_hold": "message_id", "tables_lock": "sequence",
     "tables_locksetaside": "message_id", "devices_message": "id", "devices_device": "id", "devices_queued": "receipt",
+    "devices_significantevent": "id",
 }  # fmt: skip
 
 

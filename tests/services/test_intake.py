@@ -253,6 +253,7 @@ def test_a_stream_in_other_hands_is_left_to_them(busy_house: House) -> None:
     assert locked.wait(60)
     taken = settling.settle_next(stream_id, clock=lambda: RECEIVED)
     assert (taken.busy, taken.batch.settled, busy_house.waiting()) == (True, 0, 1)
+    assert rows("SELECT FROM devices_attempt") == [], "it was not even an attempt"
     assert busy_house.settle() == 0, "a drain must end although a queue is in other hands"
     done.set()
     thread.join(60)

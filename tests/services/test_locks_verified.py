@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from pytest_django import DjangoDbBlocker
 
-from devices.audit import on_the_spot, verification
+from devices.audit import inbox_check, on_the_spot, set_aside, verification
 from devices.audit.verification import Difference
 from tests.services.fixtures import Databases
-from tests.services.house import LINKED, House, locked, message, value, verify
+from tests.services.house import LINKED, House, locked, message, rows, seat, value, verify
 from tests.services.locked_tampering import TAMPERING_WITH_LOCKS
-from tests.services.played import planted_is_what_was_found, tamper
+from tests.services.played import planted_is_what_was_found, stirred, tamper
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +46,55 @@ def test_locks_are_verified(locks: House) -> None:
     for sequence in range(value("SELECT next_sequence FROM accounting_stream WHERE code = 'ms-mg01'")):
         found = on_the_spot.look("ms-mg01", sequence)  # a lock, what ended it, and rounds, each by itself
         assert found.ok, found.difference
+
+
+@pytest.mark.parametrize("at_once", [1, 3])
+def test_whatever_is_held_or_set_aside_is_looked_at_however_many_are_read_at_once(
+    at_once: int, lived: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox_check, "AT_ONCE", at_once)
+    monkeypatch.setattr(set_aside, "AT_ONCE", at_once)
+    lived.play(*(locked(f"S-{number}", progressive=200) for number in range(3)))
+    stirred()
+    looked: list[int] = []
+
+    def watched(module: Any, check: str) -> None:
+        real = getattr(module, check)
+
+        def look(row: Any) -> None:
+            assert row[0] not in looked, "once each"
+            looked.append(row[0])
+            real(row)
+
+        monkeypatch.setattr(module, check, look)
+
+    watched(inbox_check, "_check_hold")
+    watched(set_aside, "_check")
+    counts = inbox_check.verify_inbox()
+    there = [message_id for table in ("tables_locksetaside", "tables_hold") for (message_id,) in rows(
+        f"SELECT message_id FROM {table} ORDER BY message_id"
+    )]  # fmt: skip
+    assert (counts.locks, counts.holds) == (4, 4)
+    assert looked == there
+
+
+def test_a_message_of_the_other_kind_is_where_none_of_its_kind_may_be(locks: House) -> None:
+    """Whatever has become of it: settled, held, locked, or set aside."""
+    locks.play(message("H-1", seat(1, "3s 3s", progressive=100)))
+    inbox_check.verify_inbox()
+    for reference, kind, other in (
+        ("R-1", "result", "lock"),
+        ("H-1", "result", "lock"),
+        ("L-3", "lock", "result"),
+        ("L-4", "lock", "result"),
+    ):
+        for change in (f"kind = '{other}' WHERE kind = '{kind}'", f"kind = '{kind}' WHERE kind = '{other}'"):
+            for table in ("devices_message", "devices_reference"):
+                tamper(f"UPDATE {table} SET {change} AND reference = '{reference}'")
+            if other in change.partition(" WHERE")[0]:
+                with pytest.raises(Difference, match=rf"\({reference}\): where it is"):
+                    inbox_check.verify_inbox()
+    inbox_check.verify_inbox()
 
 
 @pytest.mark.parametrize("what", TAMPERING_WITH_LOCKS)

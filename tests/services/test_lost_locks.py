@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from devices import tasks
-from devices.intake import lost_locks
-from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, House, locked, message, rows, run, seat
+from devices.intake import lost_locks, settling
+from tests.services.house import LINKED, NEIGHBOUR, RECEIVED, TWIN, House, locked, message, rows, run, seat
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ LATER = RECEIVED + timedelta(seconds=601)
 
 def test_it_is_told_once_after_the_term(house: House) -> None:
     house.play(locked("R-1"), locked("R-2", table=NEIGHBOUR))
-    assert lost_locks.look(at=RECEIVED + timedelta(seconds=599)) == 0
+    assert lost_locks.look(at=RECEIVED + timedelta(seconds=600)) == 0, "the term is over when it has passed"
     assert lost_locks.look(at=LATER) == 2
     assert lost_locks.look(at=LATER + timedelta(hours=1)) == 0
     first, second = house.significant("lock_without_result")
@@ -44,6 +44,19 @@ def test_one_that_comes_after_others_were_told_is_told_too(house: House) -> None
     assert lost_locks.look(at=LATER) == 1
     house.play(locked("R-2"))
     assert lost_locks.look(at=LATER) == 1
+
+
+def test_the_oldest_is_told_first_and_the_next_look_goes_on(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By when each was recorded, whatever the order of their messages and of their rows."""
+    house.post(locked("R-1"), locked("R-2"), locked("T-1", table=TWIN))
+    for stream, seconds in (("ms-mg01", 60), ("twin", 0)):
+        at = RECEIVED + timedelta(seconds=seconds)
+        assert settling.settle_next(house.stream(stream), clock=[at, at].pop).batch.locked
+    later = LATER + timedelta(minutes=1)
+    assert [lock.round for lock in lost_locks.lost(later)] == ["T-1", "R-1", "R-2"]
+    monkeypatch.setattr(lost_locks, "MOST", 2)
+    assert [lost_locks.look(at=later) for _ in range(3)] == [2, 1, 0]
+    assert [told["round"] for told in house.significant("lock_without_result")] == ["T-1", "R-1", "R-2"]
 
 
 def test_whose_result_came_is_not_lost(house: House) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 
+import psycopg
 import pytest
+from django.db import connection
 
-from devices import enrolment, queries
+from accounting.day_queries import began_on
+from devices import enrolment, exceptions, queries
 from devices.intake import settling
+from devices.intake.contact import LOST
+from devices.models import SignificantEvent
 from tests.services.house import ALONE, DEALT, LINKED, NEIGHBOUR, RECEIVED, TWIN, House, message, rows, run, value
-from tests.services.played import decided, stirred
+from tests.services.played import decided, stirred, tamper
 
 STREAMS = ("ms-mg01", "twin", ALONE)
 
@@ -99,6 +104,7 @@ def test_the_rounds_of_a_stream_go_on_after_a_sequence(kept: House) -> None:
 
 
 def test_an_event_is_read_with_the_receipt_of_its_own_message(kept: House) -> None:
+    tamper("UPDATE devices_message SET received_at = received_at + id * interval '1 second', device_id = id")
     for stream in STREAMS:
         events = [
             {"stream": stream, "sequence": sequence, "kind": kind}
@@ -145,6 +151,112 @@ def test_streams_that_stand_still_stand_by_since_when(kept: House) -> None:
         )
     assert [(each.stream, each.since, each.reason) for each in queries.stopped()] == [
         (ALONE, RECEIVED - timedelta(hours=1), ALONE), ("ms-mg01", RECEIVED, "ms-mg01"), ("twin", RECEIVED, "twin"),
+    ]  # fmt: skip
+
+
+def wait(stream: str, *seconds: int) -> None:
+    """Let the messages of a stream have come so long ago, in the order of their receipts."""
+    run(
+        "UPDATE devices_queued queued SET received_at = clock_timestamp() - make_interval(secs => since.seconds) FROM"
+        " (SELECT row_number() OVER (ORDER BY receipt) AS place, receipt FROM devices_queued WHERE stream_id = %s) AS placed"
+        " JOIN unnest(%s::int[]) WITH ORDINALITY AS since (seconds, place) USING (place)"
+        " WHERE queued.stream_id = %s AND queued.receipt = placed.receipt",
+        House.stream(stream), list(seconds), House.stream(stream),
+    )  # fmt: skip
+
+
+def test_streams_that_wait_too_long_stand_by_how_long(kept: House) -> None:
+    """By their oldest message, with all that wait and the time of the oldest, whatever has come since."""
+    kept.post(message("Q-1", table=ALONE))
+    for stream, seconds in (("ms-mg01", (5, 1_000)), ("twin", (2_000,)), (ALONE, (5,))):
+        wait(stream, *seconds)
+    oldest = dict(rows("SELECT stream_id, min(received_at) FROM devices_queued GROUP BY stream_id"))
+    assert [(each.stream, each.queued, each.oldest_received_at) for each in queries.late(60)] == [
+        ("twin", 1, oldest[kept.stream("twin")]), ("ms-mg01", 2, oldest[kept.stream("ms-mg01")]),
+    ]  # fmt: skip
+    wait("ms-mg01", 1_000, 5)
+    assert [each.stream for each in queries.late(60)] == ["twin", "ms-mg01"]
+    # A house of many streams: the first hundred.
+    run(
+        "INSERT INTO accounting_stream SELECT (jsonb_populate_record(twin, jsonb_build_object('id', 5000 + number,"
+        " 'code', 'many-' || number))).* FROM accounting_stream twin, generate_series(1, 100) AS number WHERE code = 'twin'"
+    )
+    run(
+        "INSERT INTO devices_queued (stream_id, receipt, position, message_id, received_at)"
+        " SELECT 5000 + number, receipt, 0, message_id, received_at FROM devices_queued, generate_series(1, 100) AS number"
+        " WHERE stream_id = %s",
+        kept.stream("twin"),
+    )
+    assert len(found := queries.late(60)) == 100
+    assert "ms-mg01" not in {each.stream for each in found}, "it waits shortest"
+
+
+def test_why_a_stream_waits_is_its_fault_its_worker_or_that_it_has_none(kept: House) -> None:
+    def reasons() -> dict[str, str]:
+        return {each.stream: each.reason for each in queries.late(60)}
+
+    kept.post(message("Q-1", table=ALONE))
+    for stream, seconds in (("ms-mg01", (1_000, 1_000)), ("twin", (1_000,)), (ALONE, (1_000,))):
+        wait(stream, *seconds)
+    nobody = "no worker is at it"
+    assert reasons() == {"ms-mg01": nobody, "twin": nobody, ALONE: nobody}
+    # What else is called by such a number: a lock of two numbers, and one of another database of the server.
+    run("SELECT pg_advisory_xact_lock(%s, %s)", queries.ATTEMPTING_CLASS, kept.stream("twin"))
+    elsewhere = connection.get_connection_params() | {"dbname": "postgres"}
+    with psycopg.connect(**{name: elsewhere[name] for name in ("dbname", "user", "host", "port")}) as somebody:
+        somebody.execute("SELECT pg_advisory_xact_lock(%s)", [queries.ATTEMPTING + kept.stream(ALONE)])
+        assert reasons() == {"ms-mg01": nobody, "twin": nobody, ALONE: nobody}
+    run("SELECT pg_advisory_xact_lock(%s)", queries.ATTEMPTING + kept.stream("twin"))
+    run(
+        "INSERT INTO devices_stoppage (stream_id, since, reason) VALUES (%s, %s, 'a fault of ours')",
+        kept.stream(ALONE), RECEIVED,
+    )  # fmt: skip
+    found = reasons()
+    assert (found["ms-mg01"], found[ALONE]) == (nobody, "a fault of ours")
+    backend = value("SELECT pg_backend_pid()")
+    assert found["twin"].startswith(f"a worker is at it, session {backend} (")
+
+
+def noted(code: str, at: datetime, **more: Any) -> int:
+    """The number of a significant event that is put on record."""
+    return SignificantEvent.objects.create(recorded_at=at, code=code, **more).pk
+
+
+def test_significant_events_stand_newest_first(kept: House) -> None:
+    minute = timedelta(minutes=1)
+    mine = [noted("mine", RECEIVED + number * minute) for number in range(5)]
+    noted("other", RECEIVED + 9 * minute)
+    stirred()
+    everything = [number for (number,) in rows("SELECT id FROM devices_significantevent ORDER BY id DESC")]
+    assert [each.pk for each in queries.significant_events()] == everything
+    assert [each.pk for each in queries.significant_events(limit=2)] == everything[:2]
+    assert [each.pk for each in queries.significant_events(before=mine[-1], limit=3)] == mine[3:0:-1]
+
+    def recent(since: datetime, limit: int) -> list[int]:
+        return [each.pk for each in queries.recent_events("mine", since=since, limit=limit)]
+
+    assert recent(RECEIVED, 9) == mine[::-1]
+    assert recent(RECEIVED + 2 * minute, 9) == mine[:1:-1], "the moment itself is since it"
+    assert recent(RECEIVED, 2) == mine[:2:-1]
+
+
+def test_significant_events_of_a_day_are_exceptions_in_the_order_they_came(
+    kept: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exceptions, "AT_ONCE", 2)
+    day, tick = date(2026, 11, 20), timedelta(microseconds=1)
+    begins, end = began_on(day), began_on(day + timedelta(days=1))
+    moments = {
+        "at the end": end - tick, "too early": begins - tick, "at its begin": begins, "too late": end,
+        "in between": begins + timedelta(hours=1),
+    }  # fmt: skip
+    for name, at in moments.items():
+        noted("mine", at, table=LINKED, detail={"note": name})
+    noted(LOST, begins)  # is told of the table that was silent
+    stirred()
+    found = list(exceptions.between(day, day, only=exceptions.SIGNIFICANT))
+    assert [each.detail for each in found] == [
+        "mine: note at the end", "mine: note at its begin", "mine: note in between",
     ]  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from django.db import DatabaseError, transaction
 from devices.intake import passed, settling
 from tests.races.together import closing
 from tests.services.house import (
+    ALONE,
     NEIGHBOUR,
     RECEIVED,
     House,
@@ -48,6 +49,14 @@ def has_passed(house: House) -> int:
 def last_receipt() -> int:
     """The receipt that was handed out last."""
     return int(value("SELECT last_value FROM devices_receipt"))
+
+
+def passed_by(house: House, stream: str, receipt: int) -> None:
+    """Say that a stream has passed a receipt."""
+    run(
+        "INSERT INTO devices_passed (stream_id, receipt, put_forward, noted_by) VALUES (%s, %s, %s, 0)",
+        house.stream(stream), receipt, receipt,
+    )  # fmt: skip
 
 
 def play(house: House, *references: str, beside: bool = False) -> list[int]:
@@ -134,15 +143,17 @@ def test_what_is_handed_over_lies_below_and_is_settled_next(busy_house: House) -
     """A message keeps its place when its table goes to another stream: what that one has passed is taken back."""
     busy_house.post(message("N-1", seat(1, "3s 7d"), table=NEIGHBOUR))
     lowest = last_receipt()
+    busy_house.post(message("N-2", seat(1, "3s 7d"), table=NEIGHBOUR))
     run("UPDATE devices_queued SET stream_id = %s", busy_house.stream("twin"))  # accepted while the table was there
     play(busy_house, *(f"R-{number}" for number in range(6)))
     assert has_passed(busy_house) > lowest
-    assert settle(busy_house, "twin").rerouted == (busy_house.stream(LINK),)
-    assert rows("SELECT receipt, put_forward FROM devices_passed WHERE stream_id = %s", busy_house.stream(LINK)) == [
-        (lowest, lowest)
-    ]
-    assert settle(busy_house).batch.settled == 1
-    assert busy_house.order()[-1] == "N-1"
+    passed_by(busy_house, ALONE, 4711)
+    assert settle(busy_house, "twin").rerouted == (busy_house.stream(LINK), busy_house.stream(LINK))
+    assert rows("SELECT stream_id, receipt, put_forward FROM devices_passed ORDER BY stream_id") == [
+        (busy_house.stream(LINK), lowest, lowest), (busy_house.stream(ALONE), 4711, 4711),
+    ]  # fmt: skip
+    assert settle(busy_house).batch.settled == 2
+    assert busy_house.order()[-2:] == ["N-1", "N-2"]
     verify()
 
 
@@ -164,6 +175,20 @@ def test_what_is_handed_over_is_not_passed_by_what_was_put_forward_before(note: 
     verify()
 
 
+def test_what_waits_at_the_very_receipt_that_was_passed_is_not_passed(busy_house: House) -> None:
+    """Its array may have been of tables of two streams, and its table has come over since."""
+    play(busy_house, "R-1", "R-2", "R-3")
+    passed_before = has_passed(busy_house)
+    busy_house.post(message("R-4"))
+    run("UPDATE devices_queued SET receipt = %s", passed_before)
+    for _ in range(3):
+        whoever_was_at_work_is_over()
+        passed.took(busy_house.stream(LINK), last_receipt())
+        assert has_passed(busy_house) == passed_before
+    assert settle(busy_house).batch.settled == 1
+    verify()
+
+
 def test_a_number_from_another_server_is_noted_anew(busy_house: House) -> None:
     """A house that was copied row by row into another server has its rows, and not its count of transactions."""
     play(busy_house, "R-1", "R-2")
@@ -178,9 +203,14 @@ def test_a_sweep_takes_back_what_was_passed_too_early(busy_house: House) -> None
     play(busy_house, "R-1", "R-2", "R-3")
     busy_house.post(message("R-4"))
     run("UPDATE devices_passed SET receipt = receipt + 1000, put_forward = receipt + 2000")
+    passed_by(busy_house, ALONE, 4711)
     assert settle(busy_house).batch.settled == 0, "overtaken"
     assert settling.streams_waiting() == [busy_house.stream(LINK)]
     assert has_passed(busy_house) == last_receipt()
+    run("UPDATE devices_passed SET receipt = receipt - 1")
+    assert settling.streams_waiting() == [busy_house.stream(LINK)]
+    assert has_passed(busy_house) == last_receipt() - 1, "a sweep alone passes nothing: what is on its way may be lower"
+    assert rows("SELECT receipt FROM devices_passed WHERE stream_id = %s", busy_house.stream(ALONE)) == [(4710,)]
     assert settle(busy_house).batch.settled == 1
     verify()
 

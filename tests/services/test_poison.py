@@ -223,6 +223,10 @@ def front(house: House, attempts: int) -> None:
 def test_after_two_deaths_the_same_front_is_tried_in_halves(attempts: int, settled: int, house: House) -> None:
     house.post(*(message(f"R-{number}") for number in range(8)))
     front(house, attempts)
+    run(  # as when an array before them was taken in parts
+        "INSERT INTO devices_passed (stream_id, receipt, put_forward, noted_by)"
+        " SELECT stream_id, receipt, receipt, 0 FROM devices_attempt"
+    )
     taken = settling.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED)
     assert (taken.batch.settled, taken.batch.held) == (settled, 0)
     assert house.waiting() == 8 - settled
@@ -254,6 +258,23 @@ def test_a_lock_that_its_worker_did_not_survive_is_set_aside(busy_house: House) 
     assert busy_house.settle() == 1
     assert busy_house.order() == ["R-1"]
     verify()
+
+
+def test_an_error_of_ours_leaves_every_count_as_it_was(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    house.post(message("R-0"), message("R-1"))
+    front(house, 2)
+    run(
+        "INSERT INTO devices_attempt (stream_id, receipt, position, attempts) VALUES (%s, 1, 0, 4)",
+        house.stream("twin"),
+    )
+    with monkeypatch.context() as broken, pytest.raises(KeyError):
+
+        def settle_batch(*arguments: Any, **more: Any) -> Any:
+            raise KeyError("no such level")
+
+        broken.setattr(rounds, "settle_batch", settle_batch)
+        settling.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED)
+    assert rows("SELECT attempts FROM devices_attempt ORDER BY stream_id") == [(2,), (4,)]
 
 
 def test_attempts_at_another_front_are_no_suspicion(house: House) -> None:

@@ -25,6 +25,7 @@ from tests.services.house import (
     run,
     seat,
 )
+from tests.services.played import stirred
 
 SAME = deals.SAME_DEAL_TWICE
 
@@ -63,6 +64,11 @@ def test_a_deal_of_yesterday_is_known_and_of_many_copies_each_is_told_of_the_fir
     house.play(*(message(f"R-{n}") for n in range(3, 40)), at=RECEIVED + timedelta(hours=20))
     assert look() == 38
     assert found() == [(f"R-{n}", "R-1") for n in range(2, 40)]
+    run("UPDATE devices_deal SET digest = digest WHERE message_id = (SELECT min(message_id) FROM devices_deal)")
+    stirred()  # and its row lies behind the others
+    house.play(message("R-40"))
+    assert look() == 1
+    assert found()[-1] == ("R-40", "R-1")
 
 
 DIFFERENT: list[Message] = [
@@ -98,6 +104,7 @@ def test_the_same_moment_said_otherwise_or_other_wagers_are_the_same_deal(other:
 
 
 def test_held_rounds_count_whichever_of_the_two_it_is(house: House) -> None:
+    settling.beat("sweep", RECEIVED + timedelta(hours=1))  # somebody else's sign of life
     held = message("H", seat(7, "3s 7d"))  # there are six seats
     house.play(held, held | {"round": "S", "seats": [seat(7, "3s 7d")]})
     assert house.outcome(held)[0] == "held"
@@ -116,6 +123,7 @@ def test_every_stream_is_looked_at_and_a_long_queue_in_several_looks(
     house.play(*(message(f"R-{n}", community="2c 9h Kd" if n in (3, 29) else f"{'23456789T'[n % 9]}d Qh Ks") | {
         "dealt_at": f"2026-11-27T21:14:{5 if n in (3, 29) else n % 60:02d}-05:00"} for n in range(30)))  # fmt: skip
     house.play(message("A", table=ALONE), message("B", table=ALONE), royal("A", table=TWIN), royal("B", table=TWIN))
+    stirred()
     assert look() == 3
     assert sorted(found()) == [("B", "A"), ("B", "A"), ("R-29", "R-3")]
 

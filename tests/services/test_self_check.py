@@ -90,8 +90,17 @@ def test_a_stream_whose_record_does_not_agree_stands_still_and_says_why(
 def test_other_links_play_on_and_it_goes_on_when_it_is_mended(played: House) -> None:
     tamper(MENDED.replace("- 1", "+ 1"))
     played.post(message("on"), message("on", table=TWIN), message("on", table=ALONE))
+    for stream, reason in (
+        ("ms-mg01", "KeyError: no such level"),
+        ("twin", f"SelfCheckFailed: {self_check.SAID}: more"),
+    ):
+        run(
+            "INSERT INTO devices_stoppage (stream_id, since, reason) VALUES (%s, %s, %s)",
+            played.stream(stream), RECEIVED, reason,
+        )  # fmt: skip
     with pytest.raises(SelfCheckFailed):
         settle(played)
+    assert len(failures()) == 1, "whatever it stood still for before, and whoever else does"
     for stream in ("twin", ALONE):
         assert settling.settle_next(played.stream(stream), clock=lambda: RECEIVED).batch.settled == 1
     tamper(MENDED)
