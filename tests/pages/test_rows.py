@@ -18,7 +18,7 @@ from tables.queries.set_up import paytable_shown
 from tables.services import floors
 from tests.pages.conftest import SignedIn, person, text_of
 from tests.services.fixtures import Databases
-from tests.services.house import DEALT_AT, LINKED, OPENED, House, message, seat
+from tests.services.house import DEALT_AT, LINKED, OPENED, TWIN, House, message, royal, seat
 from tests.services.test_every_game import floor_text
 
 
@@ -93,6 +93,7 @@ def flushes(house: House) -> dict[str, Any]:
 
 
 def test_two_envy_payouts_of_one_hand_lead_each_to_its_own_hit(house: House, signed_in: SignedIn) -> None:
+    house.play(royal("envied", table=TWIN))  # at the same place of another stream, and by the same seat
     settlement = flushes(house)
     client = signed_in()
     body = client.get(f"/rounds/{LINKED}/two").content.decode()

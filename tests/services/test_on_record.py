@@ -17,6 +17,7 @@ from tests.services.house import (
     RECEIVED,
     TWIN,
     House,
+    locked,
     message,
     rows,
     royal,
@@ -105,6 +106,11 @@ def test_what_a_message_was_held_for_and_what_it_was_corrected_to_are_its_own(li
     every = [sent for (sent,) in rows("SELECT id FROM devices_message")]
     assert record.corrections(every) == {}
     decided(lived)
+    lived.act("round.void", f"{ALONE}/R-1")
+    assert value(
+        "SELECT count(*) FROM accounting_document WHERE sequence IN (SELECT sequence FROM accounting_event WHERE kind = %s)",
+        "round.correct",
+    ) == 2, "another stream has an act at the place of the correction"  # fmt: skip
     for (reference, table), reasons in held.items():
         assert record.held_for(message_id(reference, table)) == reasons
     assert record.held_for(message_id("R-2", LINKED)) is None
@@ -177,6 +183,8 @@ def of_stream(kind: str, stream_id: int) -> str:
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_row_beyond_its_stream_is_found_at_its_first_sequence_and_on_no_other_stream(kind: str, lived: House) -> None:
     """Just at the next sequence, further on, and before the opening; the least of them where there are several."""
+    lived.play(locked("K-3"))  # waits beside K-2
+    lived.act("hit.verify", "ms-mg01-000001")
     decided(lived)
     stream_id, other = House.stream("ms-mg01"), House.stream("twin")
     none: dict[str, Any] = dict.fromkeys(TABLES)
@@ -217,6 +225,12 @@ def test_a_lock_that_ended_at_an_event_that_is_not_there_is_beyond(lived: House)
     for to in (following + 5, following):
         assert run(f"UPDATE tables_lock SET ended = {to} {ended}", stream_id)
         assert record.rows_beyond(stream_id)["locks"] == to
+    assert run(
+        f"UPDATE tables_lock SET state = 'void', ended = {following + 9} WHERE ended IS NULL AND stream_id = %s",
+        stream_id,
+    )
+    assert record.rows_beyond(stream_id)["locks"] == following, "the first of them"
+    run("DELETE FROM tables_lock WHERE ended > %s", following)
     assert run(f"UPDATE tables_lock SET ended = {following - 1} {ended}", stream_id)
     assert record.rows_beyond(stream_id)["locks"] is None
     assert record.rows_beyond(House.stream("twin"))["locks"] is None
