@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import timedelta
+from collections import Counter
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
 
-from tables.queries import ends, unclaimed
+from tables.queries import ends, payouts, statistics, unclaimed
 from tests.services.house import (
     ALONE,
     DEALT,
@@ -44,6 +45,7 @@ def ended(house: House) -> House:
         two_hits("R-1", table=TWIN, dealt_at=before(7)), royal("R-2", table=TWIN, dealt_at=before(3)),
         royal("R-3", table=TWIN, dealt_at=before(2)), message("R-1", table=ALONE),
     )  # fmt: skip
+    house.act("hit.verify", "ms-mg01-000001")
     house.act("payout.pay", f"{LINKED}/R-1/4/6", method="table")
     house.act("payout.pay", f"{TWIN}/R-1/2/6", method="cage")
     house.act("hit.reject", "ms-mg01-000002")
@@ -155,3 +157,85 @@ def test_an_act_of_another_stream_at_the_same_place_made_no_end(ended: House) ->
     run("SET session_replication_role = replica")
     assert run("UPDATE tables_voidedround SET event = %s WHERE stream_id = %s", void, House.stream(ALONE))
     assert ends.stray_end() == ("round", ALONE, void)
+
+
+def states() -> dict[tuple[int, ...], str]:
+    """The state of every payout by where it stands: of its hit's last step, of its envy's end, or of its round."""
+    last: dict[tuple[int, ...], str] = {}
+    for stream_id, sequence, seat, state in rows(
+        "SELECT link.stream_id, hit.sequence, hit.seat, step.state FROM jackpot_hitstep step"
+        " JOIN jackpot_hit hit ON hit.id = step.hit_id JOIN jackpot_link link ON link.id = hit.link_id ORDER BY step.id"
+    ):
+        last[stream_id, sequence, seat] = state
+    found, waits, voided = by_place(ENDED), by_place(WAITS), by_place(VOIDED, 2)
+    return {
+        place: last[*place[:2], seat]
+        if kind == "level"
+        else (found[place][0] if place in found else "unclaimed" if place in waits else "owed")
+        if kind == "envy"
+        else ("void" if place[:2] in voided else "paid")
+        for place, (seat, kind) in by_place("SELECT stream_id, sequence, line, seat, kind FROM tables_payout").items()
+    }
+
+
+FALLEN = ("rejected", "cancelled", "void")
+
+
+def test_a_payout_has_its_own_round_and_state_and_is_added_up_by_it(ended: House) -> None:
+    streams = dict(rows("SELECT id, code FROM accounting_stream"))
+    references = dict(rows("SELECT (stream_id, sequence)::text, reference FROM tables_round"))
+    expected = {
+        f"{streams[place[0]]}-{place[1]}-{place[2]}": (references[f"({place[0]},{place[1]})"], state)
+        for place, state in states().items()
+    }
+    found = payouts.page({}, limit=payouts.MOST).items
+    assert {each["id"]: (each["round"], each["state"]) for each in found} == expected and len(found) == len(expected)
+    assert {state for _, state in expected.values()} == {
+        "detected", "verified", "rejected", "owed", "paid", "cancelled", "unclaimed", "void"
+    }  # fmt: skip
+    for state in payouts.STATES:
+        of_state = [each for each in found if each["state"] == state]
+        assert payouts.page({"state": state}, limit=payouts.MOST).items == of_state
+        cents = sum(each["cents"] for each in of_state)
+        fallen = (len(of_state), cents) if state in FALLEN else (0, 0)
+        assert payouts.total({"state": state}, seconds=20) == payouts.Total(len(of_state), cents, *fallen)
+    for each in found:
+        assert payouts.by_id(each["id"]) == each
+
+
+def test_a_share_of_a_level_is_found_by_its_round_and_seat_and_counted_on_its_day(ended: House) -> None:
+    shares = rows(
+        "SELECT stream_id, sequence, seat, line, gaming_date, level_id, cents FROM tables_payout WHERE kind = 'level'"
+    )
+    at = {row[:3]: (*row[:2], row[3]) for row in shares}
+    for stream_id, sequence in rows("SELECT stream_id, sequence FROM tables_round"):
+        for seat in range(1, 8):
+            place = payouts.place_of_level(stream_id, sequence, seat)
+            assert place == at.get((stream_id, sequence, seat))
+    days = sorted({row[4:6] for row in shares})
+    assert payouts.won_by_day(days[0][0], days[-1][0]) == [
+        (*day, sum(row[4:6] == day for row in shares), sum(row[6] for row in shares if row[4:6] == day)) for day in days
+    ]
+    assert len(days) == 2 and payouts.won_by_day(days[-1][0] + timedelta(days=1), date(2027, 1, 1)) == []
+
+
+def test_statistics_leave_out_what_was_voided_and_nothing_at_its_place_on_another_stream(ended: House) -> None:
+    settled = rows("SELECT stream_id, sequence, settlement FROM tables_round WHERE outcome = 'settled'")
+    voided = by_place(VOIDED, 2)
+    handle: Counter[str] = Counter()
+    progressive: dict[tuple[int, int], list[int]] = {}
+    for stream_id, sequence, settlement in settled:
+        said = json.loads(bytes(settlement))
+        lines = [line for seat in said["seats"] for line in seat["lines"]]
+        if (stream_id, sequence) not in voided:
+            handle[said["table"]] += sum(line["stake_cents"] for line in lines)
+        stakes = [line["stake_cents"] for line in lines if line["wager"] == "progressive" and line["result"] != "void"]
+        progressive[stream_id, sequence] = stakes
+    found = statistics.over(DEALT.date() - timedelta(days=1), DEALT.date())
+    assert (found.rounds, found.voided) == (len(settled), len(voided))
+    assert {hold.table: hold.handle_cents for hold in statistics.by_table(found)} == dict(handle)
+    for stream_id in {place[0] for place in progressive}:
+        for after, through in ((0, 9), (0, 1), (1, 2), (1, 3), (3, 9)):
+            taken = [progressive.get((stream_id, sequence), []) for sequence in range(after + 1, through + 1)]
+            expected = sum(map(len, taken)), sum(map(sum, taken))
+            assert statistics.progressive_stakes(stream_id, after, through) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -44,7 +45,8 @@ def test_rounds_held_from_a_moment_to_before_another_come_as_they_were_received(
         for first in (RECEIVED, FIRST, LATER):
             for end in (RECEIVED, FIRST, LATER, LATER + timedelta(microseconds=1)):
                 expected = [each for each in every if first <= each[2] < end]
-                assert list(exceptions.held_between(first, end)) == expected, (at_once, first, end)
+                found = list(islice(exceptions.held_between(first, end), 9))
+                assert found == expected, (at_once, first, end)
 
 
 def test_rounds_booked_late_come_as_they_were_recorded_with_both_their_days(house: House) -> None:

@@ -10,7 +10,7 @@ from django.core.cache import cache
 
 from tables.models import Hold
 from tables.queries import floor
-from tests.services.house import ALONE, DEALT, LINKED, NEIGHBOUR, TWIN, House, message, rows, seat, two_hits
+from tests.services.house import ALONE, DEALT, LINKED, NEIGHBOUR, TWIN, House, message, rows, run, seat, two_hits, value
 from tests.services.played import stirred
 
 DAY, BEGAN = date(2026, 11, 27), datetime(2026, 11, 27, 11, tzinfo=UTC)
@@ -126,6 +126,16 @@ def test_rounds_are_found_by_how_they_end_at_the_tables_that_are_asked(
     assert floor.rounds_ending("-1", tables=[LINKED], limit=9) == [(LINKED, "A-1")]
     assert floor.rounds_ending("A-12", tables=[LINKED], limit=9) == [], "the oldest of its table"
     assert floor.rounds_ending("A-2", tables=[LINKED], limit=9) == [], "dealt with A-3, and before it on the stream"
+
+
+def test_no_more_rounds_of_a_table_are_looked_at_than_are_wanted_of_those_that_end_so(house: House) -> None:
+    house.play(*(message(f"{number}-7", table=ALONE, dealt_at=minutes_before(number)) for number in range(1, 13)))
+    for way in ("seqscan", "bitmapscan", "sort"):
+        run(f"SET LOCAL enable_{way} = off")
+    read = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'tables_round'"
+    before = value(read)
+    assert floor.rounds_ending("-7", tables=[ALONE], limit=2) == [(ALONE, "1-7"), (ALONE, "2-7")]
+    assert value(read) - before < 6
 
 
 def test_a_table_shows_its_last_round_and_what_counts_on_the_day(evening: House) -> None:
