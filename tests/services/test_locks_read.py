@@ -8,6 +8,7 @@ import pytest
 
 from tables.queries import locks
 from tables.services import lock_rows
+from tables.services import locks as services
 from tests.services.house import ALONE, NEIGHBOUR, TWIN, House, locked, message, rows, royal
 from tests.services.played import stirred
 
@@ -22,7 +23,10 @@ def taken(house: House) -> House:
         royal("K-1", table=TWIN), message("K-1"), locked("K-3"), message("R-1", table=TWIN), message("R-1", table=ALONE),
     )  # fmt: skip
     house.act("lock.void", f"{TWIN}/K-2")
-    house.play(locked("K-2"), locked("K-4", table=TWIN))
+    house.play(
+        locked("K-2"), locked("K-4", table=TWIN), locked("K-5", table=NEIGHBOUR), message("K-1", table=NEIGHBOUR),
+        message("K-3", irregularities=[{"code": "shoe_failed"}]),
+    )  # fmt: skip
     stirred()
     return house
 
@@ -53,7 +57,7 @@ def test_a_lock_waits_from_after_its_own_event_until_the_event_that_ends_it(take
 
 def test_only_locks_of_the_rounds_that_are_asked_for_say_their_stream(taken: House) -> None:
     waits = {(table, reference): of for of, _, table, reference, state, _, _ in rows(LOCKS) if state == "locked"}
-    places = [(table, reference) for table in codes() for reference in ("K-1", "K-2", "K-3", "K-4", "K-9")]
+    places = [(table, reference) for table in codes() for reference in ("K-1", "K-2", "K-3", "K-4", "K-5", "K-9")]
     assert lock_rows.streams_of(places) == waits and len(waits) == 4
     for place in places:
         assert lock_rows.streams_of([place]) == {key: of for key, of in waits.items() if key == place}
@@ -64,7 +68,7 @@ def test_what_a_lock_put_in_is_found_by_the_event_that_it_was_decided_by_and_by_
     every = rows(LOCKS)
     decided = {(of, ended): put_in for of, _, _, _, state, ended, put_in in every if state == "decided"}
     events = rows("SELECT stream_id, sequence FROM accounting_event")
-    assert len(decided) == 2 and len(events) > len({sequence for _, sequence in events})
+    assert len(decided) == 3 and len(events) > len({sequence for _, sequence in events})
     for place in events:
         kept: Any = decided.get(place)
         assert lock_rows.put_in_at(*place) == (None if kept is None else bytes(kept))
@@ -95,5 +99,24 @@ def test_a_payout_counts_from_a_lock_where_one_was_decided_by_its_very_round(tak
     places = [(streams[of], sequence) for of, sequence in rows("SELECT stream_id, sequence FROM accounting_event")]
     every = {f"{stream}-{sequence}-{line}" for stream, sequence in places for line in (1, 2)}
     expected = {f"{stream}-{sequence}-{line}" for stream, sequence in decided for line in (1, 2)}
-    assert locks.counted_from_locks(every) == expected and len(expected) == 4
+    assert locks.counted_from_locks(every) == expected and len(expected) == 6
     assert locks.counted_from_locks({"nothing"}) == locks.counted_from_locks(()) == set()
+
+
+def test_an_act_knows_what_has_become_of_a_lock_and_of_its_very_round(taken: House) -> None:
+    """Settled, void, held for people, or not come yet."""
+    tables = codes()
+    outcomes = {
+        (of, sequence): outcome
+        for of, sequence, outcome in rows("SELECT stream_id, sequence, outcome FROM tables_round")
+    }
+    held = set(rows("SELECT table_id, reference FROM tables_hold"))
+    every = rows(LOCKS)
+    for of, sequence, table, reference, state, ended, put_in in every:
+        found = services.named(f"{tables[table]}/{reference}")
+        assert found[:2] == (of, sequence) and bytes(found.put_in) == bytes(put_in)
+        assert (found.state, found.ended, found.outcome) == (state, ended, outcomes.get((of, ended)))
+        assert found.held == ((table, reference) in held)
+    assert {outcomes.get((row[0], row[5])) for row in every} == {"settled", "void", None}
+    assert len(held) == 1 and services.standing(f"{NEIGHBOUR}/K-1") == "held"
+    assert [services.standing(f"{table}/K-2") for table in (TWIN, ALONE)] == ["void", None]
