@@ -93,7 +93,8 @@ def flushes(house: House) -> dict[str, Any]:
 
 
 def test_two_envy_payouts_of_one_hand_lead_each_to_its_own_hit(house: House, signed_in: SignedIn) -> None:
-    house.play(royal("envied", table=TWIN))  # at the same place of another stream, and by the same seat
+    # Behind another round, and the royal at the same place of another stream with envy for the same seat.
+    house.play(message("before"), message("before", table=TWIN), royal("envied", table=TWIN))
     settlement = flushes(house)
     client = signed_in()
     body = client.get(f"/rounds/{LINKED}/two").content.decode()
