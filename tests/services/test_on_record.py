@@ -10,6 +10,7 @@ import pytest
 from accounting.services import ledger
 from jackpot.hits_on_record import open_hits
 from tables.queries import record
+from tables.services import acts
 from tests.services.house import (
     ALONE,
     LINKED,
@@ -121,6 +122,28 @@ def test_what_a_message_was_held_for_and_what_it_was_corrected_to_are_its_own(li
     assert {sent: bytes(said) for sent, said in record.corrections(every).items()} == {corrected: bytes(cause[0])}
     assert record.corrections([released]) == {}
     assert record.corrections([]) == {}
+
+
+def test_a_round_is_what_its_own_row_says_or_held_still_or_not_there(lived: House) -> None:
+    """Whatever rounds of the same name other tables have."""
+    decided(lived)
+    codes = dict(rows("SELECT id, code FROM tables_table"))
+    settled = {
+        (row[0], row[1]): row[2:] for row in rows("SELECT table_id, reference, message_id, outcome FROM tables_round")
+    }
+    held = {
+        (row[0], row[1]): row[2:] for row in rows("SELECT table_id, reference, message_id, reasons FROM tables_hold")
+    }
+    assert len(held) == 4 and len(held.keys() - settled.keys()) == 1
+    streams = dict(rows("SELECT id, stream_id FROM tables_table"))
+    for table, code in codes.items():
+        for reference in ("R-1", "R-2", "R-3", "H-1", "H-2", "H-3", "K-1", "K-2"):
+            sent, outcome = settled.get((table, reference), (None, "held" if (table, reference) in held else None))
+            assert acts.standing(f"{code}/{reference}") == outcome, (code, reference)
+            if outcome is not None:
+                found = acts.posted(f"{code}/{reference}")
+                kept, reasons = held.get((table, reference), (sent, []))
+                assert (found.incoming.message_id, found.stream_id, found.reasons) == (kept, streams[table], reasons)
 
 
 def test_every_message_has_the_settlement_that_stands(lived: House) -> None:
