@@ -173,14 +173,6 @@ def test_a_void_lock_is_taken_off_on_its_day_whatever_another_link_does_at_the_s
         assert (found[LINKED], found[TWIN]) == (linked, twin), day
 
 
-def test_what_a_lock_lets_run_over_is_no_contribution_of_its_table(house: House) -> None:
-    house.play(*(locked(f"R-{number}", 1, 2, 3, 4, 5, 6, table=TWIN) for number in range(3)))
-    moved = dict(rows("SELECT reason, sum(amount_cents)::bigint FROM accounting_transfer GROUP BY reason"))
-    assert moved.keys() > {"contribution"}
-    (found,) = tables_on(DAY, table=TWIN)
-    assert found.contributions_cents == moved["contribution"]
-
-
 def test_voids_of_a_day_are_taken_off_together_and_nothing_of_another_link(house: House) -> None:
     """All that a table played, and part of what another did, at the same places of two streams."""
     pair = [seat(1, "Ks Kc"), seat(2, "3s 7d")]
