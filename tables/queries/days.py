@@ -51,9 +51,8 @@ DAY = """
             coalesce(sum(moved.amount_cents) FILTER (WHERE credit.kind = 'envy'), 0) AS envy
         FROM jackpot_hitstep step JOIN jackpot_hit hit ON hit.id = step.hit_id
         JOIN jackpot_link of_hit ON of_hit.id = hit.link_id
-        JOIN accounting_event event ON event.stream_id = of_hit.stream_id AND event.kind <> 'round'
-            AND event.kind = 'hit.reject' AND event.recorded_at = step.at AND event.subject = of_hit.code || '-'
-                || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0')
+        JOIN accounting_event event ON event.stream_id = of_hit.stream_id AND event.kind = 'hit.reject'
+            AND event.subject = of_hit.code || '-' || lpad(hit.number::text, greatest(6, length(hit.number::text)), '0')
         LEFT JOIN accounting_transfer moved ON moved.stream_id = event.stream_id AND moved.sequence = event.sequence
         LEFT JOIN accounting_account debit ON debit.id = moved.debit_id
         LEFT JOIN accounting_account credit ON credit.id = moved.credit_id

@@ -45,7 +45,7 @@ OWED = """
     JOIN tables_table tabl ON tabl.id = payout.table_id
     JOIN tables_round round ON round.stream_id = payout.stream_id AND round.sequence = payout.sequence
     JOIN accounting_event event ON event.stream_id = payout.stream_id AND event.sequence = payout.sequence
-    WHERE payout.kind IN ('level', 'envy') AND payout.kind = 'envy' AND NOT EXISTS (
+    WHERE payout.kind = 'envy' AND NOT EXISTS (
         SELECT FROM tables_envyend ended WHERE ended.stream_id = payout.stream_id
             AND ended.sequence = payout.sequence AND ended.line = payout.line)
     ORDER BY payout.counts_at, payout.stream_id, payout.sequence, payout.line LIMIT %s

@@ -199,7 +199,7 @@ class Won(NamedTuple):
 # By the index of what levels owe: each share of a level is a hit.
 WON = """
     SELECT payout.gaming_date, payout.level_id, count(*), sum(payout.cents)::bigint FROM tables_payout payout
-    WHERE payout.kind = 'level' AND payout.kind IN ('level', 'envy') AND {booked_from} AND {booked_to}
+    WHERE payout.kind = 'level' AND {booked_from} AND {booked_to}
     GROUP BY payout.gaming_date, payout.level_id ORDER BY payout.gaming_date, payout.level_id
 """
 

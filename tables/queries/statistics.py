@@ -35,7 +35,6 @@ ROUNDS = """
     LEFT JOIN tables_voidedround voided ON voided.stream_id = round.stream_id AND voided.sequence = round.sequence
     WHERE round.stream_id = %s AND round.sequence BETWEEN %s AND %s AND round.gaming_date BETWEEN %s AND %s
         AND round.outcome = 'settled'
-    ORDER BY round.sequence
 """
 STAKES = """
     SELECT settlement FROM tables_round WHERE stream_id = %s AND sequence BETWEEN %s AND %s AND outcome = 'settled'

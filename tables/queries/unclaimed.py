@@ -21,7 +21,7 @@ ENVY = """
     JOIN accounting_event event ON event.stream_id = payout.stream_id AND event.sequence = payout.sequence
     LEFT JOIN tables_envyunclaimed waits ON waits.stream_id = payout.stream_id
         AND waits.sequence = payout.sequence AND waits.line = payout.line
-    WHERE payout.kind IN ('level', 'envy') AND payout.kind = 'envy' AND NOT EXISTS (
+    WHERE payout.kind = 'envy' AND NOT EXISTS (
         SELECT FROM tables_envyend ended WHERE ended.stream_id = payout.stream_id
             AND ended.sequence = payout.sequence AND ended.line = payout.line)
     ORDER BY payout.counts_at, payout.stream_id, payout.sequence, payout.line

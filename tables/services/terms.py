@@ -82,7 +82,7 @@ def _read(stream_id: int) -> StreamTerms:
     house.days = GamingDays(ZoneInfo(home.time_zone), home.gaming_day_starts)
     code = next(iter(house.links), None)
     ids = dict(models.Table.objects.filter(code__in=house.tables).values_list("code", "id"))
-    rows = models.TableTerms.objects.filter(table__code__in=house.tables).order_by("table_id", "in_force")
+    rows = models.TableTerms.objects.filter(table__code__in=house.tables).order_by("in_force")
     terms_ids: dict[str, tuple[int, ...]] = {}
     for table, terms_id in rows.values_list("table__code", "id"):
         terms_ids[table] = (*terms_ids.get(table, ()), terms_id)

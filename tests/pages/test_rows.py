@@ -18,7 +18,7 @@ from tables.queries.set_up import paytable_shown
 from tables.services import floors
 from tests.pages.conftest import SignedIn, person, text_of
 from tests.services.fixtures import Databases
-from tests.services.house import DEALT_AT, LINKED, OPENED, House, message, seat
+from tests.services.house import DEALT_AT, LINKED, OPENED, TWIN, House, message, royal, seat
 from tests.services.test_every_game import floor_text
 
 
@@ -93,6 +93,8 @@ def flushes(house: House) -> dict[str, Any]:
 
 
 def test_two_envy_payouts_of_one_hand_lead_each_to_its_own_hit(house: House, signed_in: SignedIn) -> None:
+    # Behind another round, and the royal at the same place of another stream with envy for the same seat.
+    house.play(message("before"), message("before", table=TWIN), royal("envied", table=TWIN))
     settlement = flushes(house)
     client = signed_in()
     body = client.get(f"/rounds/{LINKED}/two").content.decode()

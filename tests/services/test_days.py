@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time
+from dataclasses import replace
+from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.core.cache import cache
 
 from accounting.rules.gaming_day import began
+from tables.queries import payouts
 from tables.queries.days import TableDay, tables_on
 from tables.queries.floor import tables_now
 from tables.services import floors
@@ -106,11 +108,11 @@ def test_a_tables_day_is_what_its_rounds_came_to(house: House) -> None:
 
 def test_rounds_of_closed_days_are_of_the_day_that_they_are_booked_on(house: House) -> None:
     """However long before it they were dealt: all of them, and no other of the days that they were dealt on."""
-    own = message("before", dealt_at="2026-11-25T20:00:00-05:00")
+    own = message("before", seat(1, "Ks Kc"), dealt_at="2026-11-25T20:00:00-05:00")
     house.play(own, at=datetime(2026, 11, 26, 1, 0, 1, tzinfo=UTC))
     run("INSERT INTO accounting_gamingday (date, closed_at) VALUES ('2026-11-27', now())")
     late = [
-        message("R-1", dealt_at="2026-11-25T20:00:00-05:00"),
+        message("R-1", seat(1, "Ks Kc"), dealt_at="2026-11-25T20:00:00-05:00"),
         royal("R-2", dealt_at="2026-11-26T20:00:00-05:00"),
         message("R-3", dealt_at="2026-11-28T20:00:00-05:00"),
         message("R-4", dealt_at="2026-11-29T05:59:59-05:00"),
@@ -122,6 +124,8 @@ def test_rounds_of_closed_days_are_of_the_day_that_they_are_booked_on(house: Hou
         begins = began(day, zone=ZoneInfo("America/New_York"), starts=time(6))
         assert {each.code: each.rounds_today for each in tables_now(day, begins)}[LINKED] == on_the_floor
     assert tables_on(date(2026, 11, 25), table=LINKED) == [figures(house, LINKED, "ms-mg01", own)]
+    for asked, paid in (("2026-11-28", {"R-1", "R-2"}), ("2026-11-27", set()), ("2026-11-25", {"before"})):
+        assert {item["round"] for item in payouts.page({"from": asked, "to": asked}).items} == paid
 
 
 def test_tables_stand_by_their_codes_whenever_they_were_put_there(house: House) -> None:
@@ -156,6 +160,33 @@ def test_what_a_lock_contributed_is_of_its_tables_day_and_what_was_taken_back_of
     assert {reason for (reason,) in rows("SELECT DISTINCT reason FROM accounting_transfer")} >= {"contribution", "void"}
 
 
+def test_a_void_lock_is_taken_off_on_its_day_whatever_another_link_does_at_the_same_place(house: House) -> None:
+    house.play(locked("R-1"), locked("R-1", table=TWIN))
+    contributed = {each.table: each.contributions_cents for each in tables_on(DAY)}
+    assert contributed[LINKED] and contributed[TWIN]
+    at_once = house.act("lock.void", f"{LINKED}/R-1")
+    a_day_later = house.act("lock.void", f"{TWIN}/R-1", at=house.now + timedelta(days=1))
+    assert at_once[1] == a_day_later[1]
+    cache.clear()
+    for day, linked, twin in ((DAY, 0, contributed[TWIN]), (DAY + timedelta(days=1), 0, -contributed[TWIN])):
+        found = {each.table: each.contributions_cents for each in tables_on(day)}
+        assert (found[LINKED], found[TWIN]) == (linked, twin), day
+
+
+def test_voids_of_a_day_are_taken_off_together_and_nothing_of_another_link(house: House) -> None:
+    """All that a table played, and part of what another did, at the same places of two streams."""
+    pair = [seat(1, "Ks Kc"), seat(2, "3s 7d")]
+    linked = [royal("R-1"), two_hits("R-2"), message("R-3", *pair)]
+    twin = [royal("R-1", table=TWIN), two_hits("R-2", table=TWIN), message("R-3", *pair, table=TWIN)]
+    house.play(*linked, *twin)
+    places = [
+        [house.act("round.void", f"{each['table']}/{each['round']}") for each in some] for some in (linked, twin[1:])
+    ]
+    assert {sequence for _, sequence in places[1]} < {sequence for _, sequence in places[0]}
+    assert tables_on(DAY, table=LINKED) == [TableDay(LINKED, GAME, "ms-mg01", 3, 0, 0, 0, 0, 0, voids=3)]
+    assert tables_on(DAY, table=TWIN) == [replace(figures(house, TWIN, "twin", twin[0]), rounds=3, voids=2)]
+
+
 def test_a_rejected_hit_is_taken_off_the_day_that_it_is_rejected_on(house: House) -> None:
     """Its award and the envy that was not paid yet; the other hit of the round stands (SPEC §6.7)."""
     both = two_hits("R-1")
@@ -183,7 +214,9 @@ def test_all_that_rejected_hits_won_is_taken_off_and_nothing_of_another_link(hou
     first, second = house.play(two_hits("R-1"), royal("R-2"))
     house.play(message("R-0", table=TWIN), royal("R-1", table=TWIN))
     before = {each.table: each for each in tables_on(DAY)}
-    for hit in ("ms-mg01-000001", "twin-000001", "ms-mg01-000003"):
+    house.act("hit.reject", "ms-mg01-000001")
+    house.act("hit.verify", "ms-mg01-000003")  # which takes nothing off
+    for hit in ("twin-000001", "ms-mg01-000003"):
         house.act("hit.reject", hit)
     cache.clear()
     shared = "SELECT sequence FROM accounting_event WHERE kind = 'hit.reject' GROUP BY sequence HAVING count(*) = 2"
@@ -204,3 +237,24 @@ def test_all_that_rejected_hits_won_is_taken_off_and_nothing_of_another_link(hou
     )
     assert (found[TWIN].jackpot_cents, found[TWIN].envy_cents) == (0, 0)
     assert before[TWIN].jackpot_cents and before[TWIN].envy_cents
+    for each in tables_on(DAY + timedelta(days=1)):
+        assert (each.jackpot_cents, each.envy_cents, each.rejections) == (0, 0, 0), "they are of the day before"
+
+
+def test_a_hit_that_came_to_nothing_is_rejected_like_any_other(house: House) -> None:
+    """Its meter showed nothing, so that no cent moves with it."""
+    link, table = FLOOR.index('[[links]]\ncode = "twin"'), FLOOR.index('[[tables]]\ncode = "TW-201"')
+    empty = FLOOR[link : FLOOR.index("[[tables]]")] + FLOOR[table : FLOOR.index('[[tables]]\ncode = "VIP-7"')]
+    for before, after in (('"twin"', '"new"'), (TWIN, "AA-1"), ("2000000", "0"), ("123457", "1"), ("10001", "0")):
+        empty = empty.replace(before, after)
+    floors.install(FLOOR[: FLOOR.index("[[links]]")] + empty, at=OPENED)
+    forget()
+    won = royal("R-1", table=TWIN) | {"table": "AA-1"}
+    (settlement,) = house.play(won | {"seats": [each for each in won["seats"] if each["seat"] == 3]})
+    assert [award["paid_cents"] for award in settlement["awards"]] == [0]
+    _, sequence = house.act("hit.reject", "new-000001")
+    assert not rows(
+        "SELECT FROM accounting_transfer WHERE stream_id = %s AND sequence = %s", House.stream("new"), sequence
+    )
+    (found,) = tables_on(DAY, table="AA-1")
+    assert (found.rounds, found.jackpot_cents, found.rejections) == (1, 0, 1)

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import pytest
 from django.core.cache import cache
 
+from tables.models import Hold
 from tables.queries import floor
-from tests.services.house import ALONE, DEALT, LINKED, NEIGHBOUR, TWIN, House, message, rows, seat, two_hits
+from tests.services.house import ALONE, DEALT, LINKED, NEIGHBOUR, TWIN, House, message, rows, run, seat, two_hits, value
 from tests.services.played import stirred
 
 DAY, BEGAN = date(2026, 11, 27), datetime(2026, 11, 27, 11, tzinfo=UTC)
@@ -104,6 +105,8 @@ def test_a_rounds_neighbours_are_those_of_its_table(evening: House) -> None:
             found = floor.neighbours(House.stream(round.stream), round.sequence)
             assert found.previous == (earlier and earlier[:2]), round
             assert found.following == (later and later[:2]), round
+            for statement, beside in ((floor.BEFORE, earlier), (floor.AFTER, later)):
+                assert rows(statement, House.stream(round.stream), round.sequence) == ([beside[:2]] if beside else [])
 
 
 def test_rounds_are_found_by_how_they_end_at_the_tables_that_are_asked(
@@ -123,6 +126,16 @@ def test_rounds_are_found_by_how_they_end_at_the_tables_that_are_asked(
     assert floor.rounds_ending("-1", tables=[LINKED], limit=9) == [(LINKED, "A-1")]
     assert floor.rounds_ending("A-12", tables=[LINKED], limit=9) == [], "the oldest of its table"
     assert floor.rounds_ending("A-2", tables=[LINKED], limit=9) == [], "dealt with A-3, and before it on the stream"
+
+
+def test_no_more_rounds_of_a_table_are_looked_at_than_are_wanted_of_those_that_end_so(house: House) -> None:
+    house.play(*(message(f"{number}-7", table=ALONE, dealt_at=minutes_before(number)) for number in range(1, 13)))
+    for way in ("seqscan", "bitmapscan", "sort"):
+        run(f"SET LOCAL enable_{way} = off")
+    read = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'tables_round'"
+    before = value(read)
+    assert floor.rounds_ending("-7", tables=[ALONE], limit=2) == [(ALONE, "1-7"), (ALONE, "2-7")]
+    assert value(read) - before < 6
 
 
 def test_a_table_shows_its_last_round_and_what_counts_on_the_day(evening: House) -> None:
@@ -162,3 +175,81 @@ def test_a_rounds_payouts_are_named_by_seat_and_wager_and_its_envy_by_its_place(
         found = floor.payout_ids(stream_id, each.stream, each.sequence)
         assert {key: str(name) for key, name in found.items()} == expected
         assert len(expected) > 2 or each.reference not in {"a-2", "B-12", "T-2"}
+
+
+@pytest.fixture
+def held(house: House) -> House:
+    """Rounds held at three tables for two reasons, at two moments, and dealt in another order; one of them was voided."""
+    miscounted: dict[str, Any] = {"dealing": {"method": "shuffler", "mode": "cover_all", "players": 2}}
+    twice: dict[str, Any] = {"community": "2c 2c Kd"}
+    house.play(
+        message("H-1", dealt_at=minutes_before(4), **miscounted), message("H-2", dealt_at=minutes_before(9), **twice),
+        message("H-1", table=TWIN, dealt_at=minutes_before(4), **twice), message("H-3", dealt_at=minutes_before(8), **twice),
+        at=house.now + timedelta(minutes=1),
+    )  # fmt: skip
+    house.play(message("H-1", table=ALONE, dealt_at=minutes_before(2), **twice), message("H-4", **miscounted))
+    house.act("round.void", f"{LINKED}/H-3")
+    stirred()
+    return house
+
+
+class Waiting(NamedTuple):
+    """A round that waits for people."""
+
+    message_id: int
+    name: str
+    reasons: list[str]
+    held_at: datetime
+    dealt_at: datetime
+
+
+def that_wait() -> list[Waiting]:
+    """Every round that is held and was not decided, in the order of receipt."""
+    settled = {message_id for (message_id,) in rows("SELECT message_id FROM tables_round")}
+    codes = dict(rows("SELECT id, code FROM tables_table"))
+    found = [
+        Waiting(message_id, f"{codes[table_id]}/{reference}", reasons, held_at, dealt_at)
+        for message_id, table_id, reference, reasons, held_at, dealt_at in rows(
+            "SELECT message_id, table_id, reference, reasons, held_at, dealt_at FROM tables_hold"
+        )
+        if message_id not in settled
+    ]
+    return sorted(found, key=lambda each: each.message_id)
+
+
+def named(found: list[Hold]) -> list[str]:
+    return [f"{each.table.code}/{each.reference}" for each in found]
+
+
+def test_held_rounds_are_listed_as_they_came_of_a_table_or_for_a_reason(held: House) -> None:
+    every = that_wait()
+    assert len(every) == 5 and f"{LINKED}/H-3" not in {each.name for each in every}
+    for table in (None, LINKED, TWIN, ALONE, NEIGHBOUR):
+        for reason in (None, "players_mismatch", "duplicate_card"):
+            expected = [
+                each
+                for each in every
+                if (table is None or each.name.startswith(f"{table}/")) and (reason is None or reason in each.reasons)
+            ]
+            for after in (0, *(each.message_id for each in every)):
+                beyond = [each.name for each in expected if each.message_id > after]
+                for limit in (1, 2, 9):
+                    found = floor.held_rounds(after=after, table=table, reason=reason, limit=limit)
+                    assert named(found) == beyond[:limit], (table, reason, after, limit)
+
+
+def test_the_floor_shows_the_rounds_first_that_have_waited_longest_and_counts_them_all(held: House) -> None:
+    expected = [each.name for each in sorted(that_wait(), key=lambda each: (each.held_at, each.message_id))]
+    assert expected != [each.name for each in that_wait()]
+    for limit in (0, 1, 3, 9):
+        found, count = floor.waiting(limit=limit)
+        assert (named(found), count) == (expected[:limit], 5)
+
+
+def test_what_a_days_list_names_was_dealt_before_its_end(held: House) -> None:
+    by_deal = sorted(that_wait(), key=lambda each: (each.dealt_at, each.message_id))
+    assert len({each.dealt_at for each in by_deal}) < len(by_deal), "two were dealt at one moment"
+    for until in (*(each.dealt_at for each in by_deal), LAST[0]):
+        expected = [each.name for each in by_deal if each.dealt_at < until]
+        for limit in (1, 3, 9):
+            assert floor.held_until(until, limit=limit) == expected[:limit]

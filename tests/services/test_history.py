@@ -112,8 +112,9 @@ def test_what_is_paid_with_the_round_is_found_by_its_state(long_history: House) 
     "filters", [{}, {"kind": "level"}, {"kind": "envy"}, {"table": LINKED}, {"state": "rejected"}, {"seat": "6"}]
 )
 def test_a_sum_says_how_much_of_it_nobody_gets_any_more(filters: dict[str, str], house: House) -> None:
-    house.play(two_hits("R-1"), two_hits("R-2", table=TWIN), royal("R-3"))
+    house.play(two_hits("R-1"), two_hits("R-2", table=TWIN), royal("R-3"), royal("R-4", table=TWIN))
     house.act("hit.reject", "ms-mg01-000001")
+    house.act("hit.reject", "ms-mg01-000003")  # at the place of R-4 on the other stream, which stands
     house.act("round.void", f"{TWIN}/R-2")
     found = payouts.page(filters, limit=payouts.MOST).items
     fallen = [item for item in found if item["state"] in ("rejected", "cancelled", "void")]

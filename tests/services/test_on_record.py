@@ -10,6 +10,7 @@ import pytest
 from accounting.services import ledger
 from jackpot.hits_on_record import open_hits
 from tables.queries import record
+from tables.services import acts
 from tests.services.house import (
     ALONE,
     LINKED,
@@ -17,6 +18,7 @@ from tests.services.house import (
     RECEIVED,
     TWIN,
     House,
+    locked,
     message,
     rows,
     royal,
@@ -105,6 +107,11 @@ def test_what_a_message_was_held_for_and_what_it_was_corrected_to_are_its_own(li
     every = [sent for (sent,) in rows("SELECT id FROM devices_message")]
     assert record.corrections(every) == {}
     decided(lived)
+    lived.act("round.void", f"{ALONE}/R-1")
+    assert value(
+        "SELECT count(*) FROM accounting_document WHERE sequence IN (SELECT sequence FROM accounting_event WHERE kind = %s)",
+        "round.correct",
+    ) == 2, "another stream has an act at the place of the correction"  # fmt: skip
     for (reference, table), reasons in held.items():
         assert record.held_for(message_id(reference, table)) == reasons
     assert record.held_for(message_id("R-2", LINKED)) is None
@@ -115,6 +122,28 @@ def test_what_a_message_was_held_for_and_what_it_was_corrected_to_are_its_own(li
     assert {sent: bytes(said) for sent, said in record.corrections(every).items()} == {corrected: bytes(cause[0])}
     assert record.corrections([released]) == {}
     assert record.corrections([]) == {}
+
+
+def test_a_round_is_what_its_own_row_says_or_held_still_or_not_there(lived: House) -> None:
+    """Whatever rounds of the same name other tables have."""
+    decided(lived)
+    codes = dict(rows("SELECT id, code FROM tables_table"))
+    settled = {
+        (row[0], row[1]): row[2:] for row in rows("SELECT table_id, reference, message_id, outcome FROM tables_round")
+    }
+    held = {
+        (row[0], row[1]): row[2:] for row in rows("SELECT table_id, reference, message_id, reasons FROM tables_hold")
+    }
+    assert len(held) == 4 and len(held.keys() - settled.keys()) == 1
+    streams = dict(rows("SELECT id, stream_id FROM tables_table"))
+    for table, code in codes.items():
+        for reference in ("R-1", "R-2", "R-3", "H-1", "H-2", "H-3", "K-1", "K-2"):
+            sent, outcome = settled.get((table, reference), (None, "held" if (table, reference) in held else None))
+            assert acts.standing(f"{code}/{reference}") == outcome, (code, reference)
+            if outcome is not None:
+                found = acts.posted(f"{code}/{reference}")
+                kept, reasons = held.get((table, reference), (sent, []))
+                assert (found.incoming.message_id, found.stream_id, found.reasons) == (kept, streams[table], reasons)
 
 
 def test_every_message_has_the_settlement_that_stands(lived: House) -> None:
@@ -177,6 +206,8 @@ def of_stream(kind: str, stream_id: int) -> str:
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_row_beyond_its_stream_is_found_at_its_first_sequence_and_on_no_other_stream(kind: str, lived: House) -> None:
     """Just at the next sequence, further on, and before the opening; the least of them where there are several."""
+    lived.play(locked("K-3"))  # waits beside K-2
+    lived.act("hit.verify", "ms-mg01-000001")
     decided(lived)
     stream_id, other = House.stream("ms-mg01"), House.stream("twin")
     none: dict[str, Any] = dict.fromkeys(TABLES)
@@ -217,6 +248,12 @@ def test_a_lock_that_ended_at_an_event_that_is_not_there_is_beyond(lived: House)
     for to in (following + 5, following):
         assert run(f"UPDATE tables_lock SET ended = {to} {ended}", stream_id)
         assert record.rows_beyond(stream_id)["locks"] == to
+    assert run(
+        f"UPDATE tables_lock SET state = 'void', ended = {following + 9} WHERE ended IS NULL AND stream_id = %s",
+        stream_id,
+    )
+    assert record.rows_beyond(stream_id)["locks"] == following, "the first of them"
+    run("DELETE FROM tables_lock WHERE ended > %s", following)
     assert run(f"UPDATE tables_lock SET ended = {following - 1} {ended}", stream_id)
     assert record.rows_beyond(stream_id)["locks"] is None
     assert record.rows_beyond(House.stream("twin"))["locks"] is None

@@ -164,6 +164,7 @@ def test_the_job_makes_what_is_due(played: House) -> None:
         said = jobs.make_sheets(Progress())
         assert said["summary"] == "sheets made: " + ", ".join(week.name for week in weeks.weeks(OVER)[::-1])
         assert all(week.sheet for week in weeks.weeks(OVER))
+        assert [name for name, _ in weeks.all_sheets()] == [week.name for week in weeks.weeks(OVER)[::-1]]
         assert jobs.make_sheets(Progress())["summary"].startswith("no week waits")
 
 
