@@ -70,6 +70,19 @@ def test_a_one_time_link_is_used_once(busy_house: House) -> None:
     assert refusal.value.code == "no_such_link"
 
 
+def test_a_one_time_link_is_not_used_while_its_person_is_suspended(busy_house: House) -> None:
+    """It is this very link that is held, whoever else has one."""
+    for name in ("ann", "maria", "zoe"):
+        accounts.invite(name, ["cage"], secret=f"{name}'s", by=SAM, at=AT)
+    use = after(
+        lambda: accounts.suspend("maria", by=SAM, at=AT),
+        lambda: links.use("maria", "maria's", "a long enough password", address="here", at=AT),
+    )
+    with pytest.raises(PersonRefused) as refusal:
+        use.done()
+    assert refusal.value.code == "no_such_link"
+
+
 def test_a_person_is_suspended_once(busy_house: House) -> None:
     accounts.invite("maria", ["cage"], secret="first", by=SAM, at=AT)
     with pytest.raises(PersonRefused) as refusal:

@@ -16,7 +16,7 @@ from accounting.rules.chart import order
 from accounting.services import closed_days
 from accounting.statements import execute
 from tests.services.house import ALONE, DEALT, LINKED, OPENED, TWIN, House, message, rows, run, value
-from tests.services.played import decided
+from tests.services.played import decided, stirred
 
 STREAMS = ("ms-mg01", "twin", ALONE)
 DAY = date(2026, 11, 27)
@@ -62,12 +62,13 @@ def kept(lived: House) -> House:
         ],
         1,
     ):  # fmt: skip
-        lived.act(name, subject, at=lived.now + timedelta(minutes=minutes))
+        lived.act(name, subject, at=lived.now + timedelta(minutes=max(minutes, 2)))  # the first two at one moment
     day_before = (DEALT - timedelta(days=1)).isoformat()
     later = lived.now + timedelta(minutes=20)
     lived.play(
         message("Y-1", table=TWIN, dealt_at=day_before), message("Y-1", table=ALONE, dealt_at=day_before), at=later
     )
+    stirred()
     return lived
 
 
