@@ -496,3 +496,30 @@ def test_the_day_that_a_stream_had_closed_is_the_latest_before_an_event(kept: Ho
     assert said == sorted(
         ((House.stream(stream), at[stream]), day.isoformat()) for day, at in closings for stream in STREAMS
     )
+
+
+def test_what_was_booked_on_days_is_listed_stream_by_stream_in_its_order(kept: House) -> None:
+    names = dict(rows("SELECT id, code FROM accounting_account"))
+    about = {(event.stream_id, event.sequence): event for event in events()}
+    every, asked = transfers(), list[dict[str, Any]]()
+    asked += (
+        {}, {"stream": "twin"}, {"stream": "nobody"}, {"account": "wagers"}, {"reasons": ["wager", "seed"]}, {"reasons": []},
+        {"stream": ALONE, "account": "cage", "reasons": ["wager"]},
+    )  # fmt: skip
+    for narrowed in asked:
+        for first, last in ((OPENED.date(), DAY), (DAY, DAY), (DAY - timedelta(days=1), DAY - timedelta(days=1))):
+            expected = []
+            for moved in every:
+                event, sides_of = about[moved[:2]], {names[moved.debit], names[moved.credit]}
+                if (
+                    first <= event.day <= last
+                    and narrowed.get("stream", event.stream) == event.stream
+                    and ("account" not in narrowed or narrowed["account"] in sides_of)
+                    and moved.reason in narrowed.get("reasons", [moved.reason])
+                ):
+                    expected.append((
+                        event.day, event.recorded_at, event.stream, *moved[1:3], event.kind, event.subject, moved.reason,
+                        names[moved.debit], names[moved.credit], moved.cents,
+                    ))  # fmt: skip
+            found = [(each.day, *each[2:]) for each in book_queries.transfers_between(first, last, **narrowed)]
+            assert found == expected, (narrowed, first, last)
