@@ -220,7 +220,7 @@ def totals_of(stream_id: int) -> dict[tuple[str, date], tuple[int, int]]:
 CONTRIBUTED = """
     SELECT coalesce(sum(CASE WHEN account.id = transfer.credit_id THEN transfer.amount_cents ELSE -transfer.amount_cents END)
             FILTER (WHERE account.kind = 'liability'), 0),
-        count(DISTINCT transfer.sequence) FILTER (WHERE account.kind = 'liability' AND transfer.reason = 'contribution'),
+        count(*) FILTER (WHERE account.kind = 'liability' AND transfer.reason = 'contribution'),
         coalesce(bool_or(account.kind = 'overflow'), false)
     FROM accounting_transfer transfer
     JOIN accounting_account account ON account.id IN (transfer.credit_id, transfer.debit_id)

@@ -31,7 +31,7 @@ TOTALS = """
     SELECT account.id, account.kind, account.owner, total.gaming_date, sum(total.credit_cents - total.debit_cents)
     FROM accounting_account account JOIN accounting_total total ON total.account_id = account.id
     WHERE account.kind = ANY(%s) AND total.gaming_date <= %s
-    GROUP BY account.id, total.gaming_date ORDER BY total.gaming_date
+    GROUP BY account.id, total.gaming_date
 """
 MOVED = """
     SELECT account_id, gaming_date, reason, sum(cents) FROM (

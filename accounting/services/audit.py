@@ -25,11 +25,9 @@ def record(
     """
     detail = detail or {}
     _hashable(detail)
-    head = AuditHead.objects.select_for_update().first()
-    if head is None:
+    while (head := AuditHead.objects.select_for_update().first()) is None:
         # An empty trail begins here. Beside records whose head is gone, this beginning is what the check finds.
         AuditHead.objects.bulk_create([AuditHead(records=0, hash=GENESIS)], ignore_conflicts=True)
-        head = AuditHead.objects.select_for_update().get()
     previous = bytes(head.hash)
     return AuditRecord.objects.create(
         recorded_at=at, actor=actor, action=action, subject=subject, origin=origin, detail=detail, previous=previous,

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable
 from datetime import date, timedelta
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import pytest
 
 from accounting import book_queries, day_queries, event_queries, queries
 from accounting.models import Account
-from tests.services.house import ALONE, DEALT, LINKED, TWIN, House, message, rows, run, value
-from tests.services.played import decided
+from accounting.rules.chart import order
+from accounting.services import closed_days
+from accounting.statements import execute
+from tests.services.house import ALONE, DEALT, LINKED, OPENED, TWIN, House, message, rows, run, value
+from tests.services.played import decided, stirred
 
 STREAMS = ("ms-mg01", "twin", ALONE)
 DAY = date(2026, 11, 27)
@@ -57,12 +62,13 @@ def kept(lived: House) -> House:
         ],
         1,
     ):  # fmt: skip
-        lived.act(name, subject, at=lived.now + timedelta(minutes=minutes))
+        lived.act(name, subject, at=lived.now + timedelta(minutes=max(minutes, 2)))  # the first two at one moment
     day_before = (DEALT - timedelta(days=1)).isoformat()
     later = lived.now + timedelta(minutes=20)
     lived.play(
         message("Y-1", table=TWIN, dealt_at=day_before), message("Y-1", table=ALONE, dealt_at=day_before), at=later
     )
+    stirred()
     return lived
 
 
@@ -313,3 +319,207 @@ def test_a_day_is_closed_by_itself_or_with_a_later_one_and_lies_between_its_neig
     assert day_queries.days_around(monday) == (first, tuesday)
     assert day_queries.days_around(tuesday) == (monday, wednesday)
     assert day_queries.days_around(wednesday) == (tuesday, None)
+
+
+def sides(moves: Iterable[Moved]) -> dict[int, tuple[int, int]]:
+    """What transfers debit and credit to each account that they move."""
+    sums: dict[int, list[int]] = defaultdict(lambda: [0, 0])
+    for moved in moves:
+        sums[moved.debit][0] += moved.cents
+        sums[moved.credit][1] += moved.cents
+    return {account: (debits, credits) for account, (debits, credits) in sums.items()}
+
+
+def test_balances_at_a_moment_are_the_same_from_what_came_before_and_from_what_came_later(kept: House) -> None:
+    """At every sequence of every stream, each account once; and over all streams, in the order of the chart."""
+    every, about = transfers(), {(event.stream_id, event.sequence): event for event in events()}
+    for stream in STREAMS:
+        stream_id = House.stream(stream)
+        own = [moved for moved in every if moved.stream_id == stream_id]
+        for cut in range(own[-1].sequence + 2):
+            expected = sorted((key, *each) for key, each in sides(move for move in own if move.sequence < cut).items())
+            for statement in (book_queries.BEFORE, book_queries.LESS_LATER):
+                found = execute(statement, {"stream": stream_id, "cut": cut})
+                assert sorted(row for row in found if any(row[1:])) == expected, (stream, cut)
+    accounts = {account.pk: account for account in Account.objects.all()}
+    moments = sorted({event.recorded_at for event in about.values()})
+    for at in (moments[0], moments[len(moments) // 2], moments[-1]):
+        balances = sides(moved for moved in every if about[moved[:2]].recorded_at <= at)
+        expected_balances = [
+            (account.code, *balances[pk])
+            for pk, account in sorted(accounts.items(), key=lambda each: order(each[1].kind, each[1].owner))
+            if pk in balances
+        ]
+        found_balances = book_queries.balances_at(at)
+        assert [(each.code, each.debit_cents, each.credit_cents) for each in found_balances] == expected_balances
+
+
+def test_what_is_won_and_not_handed_over_is_counted_between_two_events_and_on_streams(kept: House) -> None:
+    payables = {pk for pk, kind in rows("SELECT id, kind FROM accounting_account") if kind in queries.PAYABLES}
+    raised: dict[tuple[int, int], int] = defaultdict(int)
+    for moved in transfers():
+        raised[moved[:2]] += moved.cents * ((moved.credit in payables) - (moved.debit in payables))
+    assert any(raised.values())
+    ids = [House.stream(stream) for stream in STREAMS]
+    for stream_id in ids:
+        last = max(sequence for of, sequence in raised if of == stream_id)
+        for first, before in ((0, last + 1), (0, last), (1, last + 1), (2, 3), (3, 3), (last, last + 1)):
+            expected = sum(raised[stream_id, sequence] for sequence in range(first, before))
+            assert queries.unpaid_between(stream_id, first, before) == expected, (stream_id, first, before)
+        total = {stream_id: sum(cents for (of, _), cents in raised.items() if of == stream_id)}
+        assert {of: cents for of, cents in queries.unpaid_on([stream_id]).items() if cents} == {
+            of: cents for of, cents in total.items() if cents
+        }
+    assert len([cents for cents in queries.unpaid_on(ids).values() if cents]) == 2, "of two links, each its own"
+
+
+def test_acts_of_a_stretch_are_those_of_its_stream_kinds_and_days(kept: House) -> None:
+    every = events()
+    days = [(DAY, DAY), (OPENED.date(), DAY), (OPENED.date(), OPENED.date()), (DAY, DAY + timedelta(days=1))]
+    days += [(DAY - timedelta(days=9), DAY - timedelta(days=1))]
+    for stream in STREAMS:
+        acts = [event for event in every if event.stream == stream and event.cause is not None]
+        kinds, last = sorted({event.kind for event in acts}), acts[-1].sequence
+        for begins, ends in ((0, last), (acts[1].sequence, acts[-2].sequence), (1, last - 1), (last, last + 9)):
+            for first, until in days:
+                for asked in (kinds, kinds[:2], ["round"], []):
+                    expected = [
+                        (act.recorded_at, act.subject, act.cause, act.result)
+                        for act in acts
+                        if act.kind in asked and begins <= act.sequence <= ends and first <= act.day <= until
+                    ]
+                    found = event_queries.documented_between(acts[0].stream_id, asked, begins, ends, first, until)
+                    assert found == expected, (stream, begins, ends, first, until)
+
+
+def test_the_last_act_of_a_kind_is_read_for_each_stream_that_has_one(kept: House) -> None:
+    every, ids = events(), [House.stream(stream) for stream in STREAMS]
+    for kind in ("opened", "round.void", "table.close", "link.suspend", "round", "nothing"):
+        last = {event.stream_id: event for event in every if event.kind == kind and event.cause is not None}
+        for asked in (ids, ids[:1], ids[1:], []):
+            expected = {of: (event.recorded_at, event.cause) for of, event in last.items() if of in asked}
+            assert event_queries.last_documented(kind, asked) == expected, (kind, asked)
+
+
+def test_what_acts_booked_is_read_line_by_line_with_both_accounts(kept: House) -> None:
+    names = dict(rows("SELECT id, code FROM accounting_account"))
+    about = {(event.stream_id, event.sequence): event for event in events()}
+    for kinds in (["opened"], ["opened", "round.void", "link.suspend"], ["round"], []):
+        expected = [
+            (*moved[:2], about[moved[:2]].kind, about[moved[:2]].subject, names[moved.debit], names[moved.credit], moved.cents)
+            for moved in transfers()
+            if about[moved[:2]].kind in kinds and about[moved[:2]].kind != "round"
+        ]  # fmt: skip
+        assert event_queries.booked_as(kinds) == expected
+
+
+def test_an_event_is_read_with_what_is_its_own(kept: House) -> None:
+    """Its kind, subject and digests, what it booked line by line, and its documents; of no other stream."""
+    names = dict(rows("SELECT id, code FROM accounting_account"))
+    moves = transfers()
+    for event in events():
+        place = event.stream_id, event.sequence
+        shown, at = event_queries.event_shown(*place), event_queries.event_at(*place)
+        assert at is not None
+        assert at[:2] == event_queries.recorded_of(*place) == (event.kind, event.subject)
+        assert [shown[name] for name in ("stream", "sequence", "kind", "subject", "gaming_date", "rules", "hash")] == [
+            event.stream, event.sequence, event.kind, event.subject, event.day.isoformat(), event.rules, at[2].hex(),
+        ]  # fmt: skip
+        assert event_queries.transfers_of(*place) == [
+            {"line": moved.line, "debit": names[moved.debit], "credit": names[moved.credit], "amount_cents": moved.cents,
+             "reason": moved.reason}
+            for moved in moves if moved[:2] == place
+        ]  # fmt: skip
+        said = event_queries.documents_of(*place)
+        if event.cause is None or event.result is None:
+            assert said is None
+        else:
+            assert said == {"cause": event.cause.decode(), "result": event.result.decode()}
+            digests = sha256(event.cause).digest(), sha256(event.result).digest()
+            assert event_queries.event_digests(*place) == digests
+    assert event_queries.event_at(House.stream("twin"), 99) is None
+    assert event_queries.event_digests(House.stream("twin"), 99) is None
+
+
+@pytest.mark.parametrize("with_rounds", [True, False])
+def test_a_page_of_events_goes_on_behind_a_sequence(with_rounds: bool, kept: House) -> None:
+    for stream in STREAMS:
+        own = [event for event in events() if event.stream == stream and (with_rounds or event.kind != "round")]
+        for after, limit in ((-1, 99), (0, 99), (0, 2), (own[-2].sequence, 99), (own[-1].sequence, 99)):
+            page = event_queries.events_page(stream, after_sequence=after, limit=limit, with_rounds=with_rounds)
+            expected = [event for event in own if event.sequence > after][:limit]
+            assert [each["sequence"] for each in page] == [event.sequence for event in expected]
+            for each, event in zip(page, expected, strict=True):
+                said = (
+                    event_queries.NOT_SAID
+                    if event.cause is None
+                    else event_queries.said(event.cause, event.result or b"")
+                )
+                assert {name: each[name] for name in said} == said
+
+
+def test_the_first_event_booked_since_somebody_looked_is_named_of_the_first_stream_by_its_code(kept: House) -> None:
+    every, ids = events(), {stream: House.stream(stream) for stream in STREAMS}
+    last = {of: max(event.sequence for event in every if event.stream == of) for of in STREAMS}
+    for day in (DAY, DAY - timedelta(days=1), OPENED.date(), OPENED.date() - timedelta(days=1)):
+        for looked in (
+            dict.fromkeys(STREAMS, -1), dict.fromkeys(STREAMS, 0), dict.fromkeys(STREAMS, 4), last,
+            {"twin": 1}, last | {"twin": last["twin"] - 1}, last | {"ms-mg01": 2, "twin": 2}, {ALONE: 0, "twin": -1},
+        ):  # fmt: skip
+            since = [
+                (event.stream, event.sequence)
+                for event in every if event.stream in looked and event.sequence > looked[event.stream] and event.day <= day
+            ]  # fmt: skip
+            found = closed_days.booked_since({ids[stream]: sequence for stream, sequence in looked.items()}, day)
+            assert found == min(since, default=None), (day, looked)
+
+
+def test_streams_that_are_held_are_all_there_are_in_the_order_of_their_ids(kept: House) -> None:
+    """Whoever holds several takes them in one order, or two would wait for each other."""
+    expected = sorted(rows("SELECT id, code, next_sequence, head, terms_version FROM accounting_stream"))
+    for found in (closed_days.hold_streams(), closed_days.streams_now()):
+        assert [(each.id, each.code, each.next_sequence, each.head, each.terms_version) for each in found] == [
+            (*row[:3], bytes(row[3]), row[4]) for row in expected
+        ]
+
+
+def test_the_day_that_a_stream_had_closed_is_the_latest_before_an_event(kept: House) -> None:
+    closings = []
+    for number, day in enumerate((DAY, DAY + timedelta(days=1), DAY + timedelta(days=3)), 1):
+        closings.append((day, kept.close_day(day.isoformat(), at=kept.now + timedelta(days=number))))
+    for stream in STREAMS:
+        stream_id = House.stream(stream)
+        for sequence in range(value("SELECT next_sequence FROM accounting_stream WHERE id = %s", stream_id) + 1):
+            expected = max((day for day, at in closings if at[stream] < sequence), default=None)
+            assert day_queries.closed_before(stream_id, sequence) == expected, (stream, sequence)
+    said = [(each[:2], each[2]) for each in event_queries.closing_events()]
+    assert said == sorted(
+        ((House.stream(stream), at[stream]), day.isoformat()) for day, at in closings for stream in STREAMS
+    )
+
+
+def test_what_was_booked_on_days_is_listed_stream_by_stream_in_its_order(kept: House) -> None:
+    names = dict(rows("SELECT id, code FROM accounting_account"))
+    about = {(event.stream_id, event.sequence): event for event in events()}
+    every, asked = transfers(), list[dict[str, Any]]()
+    asked += (
+        {}, {"stream": "twin"}, {"stream": "nobody"}, {"account": "wagers"}, {"reasons": ["wager", "seed"]}, {"reasons": []},
+        {"stream": ALONE, "account": "cage", "reasons": ["wager"]},
+    )  # fmt: skip
+    for narrowed in asked:
+        for first, last in ((OPENED.date(), DAY), (DAY, DAY), (DAY - timedelta(days=1), DAY - timedelta(days=1))):
+            expected = []
+            for moved in every:
+                event, sides_of = about[moved[:2]], {names[moved.debit], names[moved.credit]}
+                if (
+                    first <= event.day <= last
+                    and narrowed.get("stream", event.stream) == event.stream
+                    and ("account" not in narrowed or narrowed["account"] in sides_of)
+                    and moved.reason in narrowed.get("reasons", [moved.reason])
+                ):
+                    expected.append((
+                        event.day, event.recorded_at, event.stream, *moved[1:3], event.kind, event.subject, moved.reason,
+                        names[moved.debit], names[moved.credit], moved.cents,
+                    ))  # fmt: skip
+            found = [(each.day, *each[2:]) for each in book_queries.transfers_between(first, last, **narrowed)]
+            assert found == expected, (narrowed, first, last)

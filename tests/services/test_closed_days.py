@@ -117,9 +117,14 @@ def test_the_next_day_may_go_on_while_a_day_is_closed(busy_house: House) -> None
     verify()
 
 
-def test_a_day_is_closed_once_and_earlier_days_with_it(busy_house: House) -> None:
+@pytest.mark.parametrize("on_record", [False, True], ids=["as days are", "that has a row of its own while it is open"])
+def test_a_day_is_closed_once_and_earlier_days_with_it(busy_house: House, on_record: bool) -> None:
+    """Houses that played before 1.0 have such rows."""
+    if on_record:
+        run("INSERT INTO accounting_gamingday (date) VALUES (%s)", DAY)
     busy_house.play(message("R-1"))
     busy_house.close_day(DAY, at=MORNING)
+    assert rows("SELECT date, closed_at FROM accounting_gamingday") == [(date(2026, 11, 27), MORNING)]
     for day in (DAY, "2026-11-20"):
         with pytest.raises(ActRefused, match="is closed"):
             busy_house.close_day(day, at=MORNING)

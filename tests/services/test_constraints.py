@@ -5,7 +5,11 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.db import IntegrityError, transaction
+from django.db.migrations.autodetector import MigrationAutodetector
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.state import ProjectState
 
 import tests.services.attempts  # noqa: F401  (enters every attempt)
 from tests.services.attempts.bounds import WITHIN
@@ -71,6 +75,14 @@ def test_every_named_rule_of_the_schema_is_tried(house: House) -> None:
     }
     assert named - TARGETS - {"append_only", "append_only_truncate"} == set(ATTEMPTS)
     assert named >= TARGETS
+
+
+def test_the_schema_has_every_rule_that_the_models_state() -> None:
+    """Migrations made it: each bound, each list and each name in them is the models', so none would be made anew."""
+    loader = MigrationLoader(None)
+    detector = MigrationAutodetector(loader.project_state(), ProjectState.from_apps(apps))
+    changes = detector.changes(graph=loader.graph)
+    assert {app: [each.operations for each in found] for app, found in changes.items()} == {}
 
 
 def test_there_is_one_property(house: House) -> None:

@@ -94,8 +94,10 @@ def test_who_may_start_one_and_only_one_at_a_time(house: House, work: Callable[[
             with pytest.raises(NotYours):
                 jobs.start(kind, by=person, at=AT)
     first = jobs.start(kind, by=AUDITOR, at=AT)
-    with pytest.raises(Conflict, match="running already"):
+    Job.objects.create(kind="another", by="a", asked_at=AT)
+    with pytest.raises(jobs.AlreadyRunning, match="running already") as again:
         jobs.start(kind, by=AUDITOR, at=AT)
+    assert again.value.job_id == first.pk, "not that of another kind, which is asked for later"
     jobs.run(first.pk, clock=Clock())
     assert jobs.start(kind, by=AUDITOR, at=AT).pk != first.pk
 

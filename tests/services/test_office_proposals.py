@@ -22,6 +22,7 @@ from accounting.office.rules.person import Person
 from accounting.office.services import proposals, tiers
 from accounting.rules.acts import ActRefused
 from accounting.services.audit import check_audit_trail
+from tests.services.attempts.office import new_outcome, new_proposal
 from tests.services.desk import ACTS, ANOTHER, ANYBODY, GRANT, RENAME, asking, the_name
 from tests.services.house import House
 
@@ -445,3 +446,14 @@ def test_what_a_record_cannot_keep_is_found_wherever_it_stands(wrong: Any, place
         kept(value)
     assert refusal.value.code == "invalid_value"
     assert (refusal.value.pointer or "").startswith(place)
+
+
+def test_what_waits_about_a_subject_is_neither_decided_nor_over_nor_about_another(house: House) -> None:
+    waiting = [new_proposal(), new_proposal(expires_at=LATER + timedelta(microseconds=1))]
+    new_proposal(subject="another")
+    new_proposal(kind="another")
+    new_proposal(expires_at=LATER)
+    new_outcome(proposal=new_proposal(), state="refused")
+    new_outcome(proposal=new_proposal(by="ada"), state="withdrawn", by="ada", note="")
+    assert queries.waiting_about("property", "BOS", LATER) == waiting, "oldest first"
+    assert queries.waiting_about("property", "BOS", AT + timedelta(days=7)) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from string import Template
@@ -17,6 +19,7 @@ from accounting.services.readings import LARGEST_PHOTO
 from devices.audit.findings import Difference
 from devices.closing import checklist, drift, sheet, verifying
 from devices.closing.checklist import span
+from tables.queries.record import results_at
 from tests.services.closed_tampering import TAMPERING_OF_DAYS
 from tests.services.fixtures import Databases
 from tests.services.house import (
@@ -64,6 +67,52 @@ def test_every_level_is_expected_to_show_what_its_movements_come_to(busy_house: 
     assert {each.reason for each in grand.moved} >= {"contribution", "award", "seed", "transfer"}, (
         "booked on the other link"
     )
+
+
+def test_what_moved_a_level_is_counted_from_any_event_to_any_other(house: House) -> None:
+    """Each event once, whatever the stretch it is counted in; from the first on it comes to what the meter showed."""
+    then = reconciliation.balances_then()
+    played(house)
+    for moment in (then, reconciliation.balances_then()):
+        assert reconciliation.balances_since(moment) == reconciliation.balances()
+    found_elsewhere = []
+    for level in (MAJOR, "twin/grand", "twin/minor"):
+        link, _, code = level.partition("/")
+        stream_id = house.stream(link)
+        last = value("SELECT next_sequence - 1 FROM accounting_stream WHERE id = %s", stream_id)
+        single = {at: reconciliation.movements(level, stream_id, at - 1, at) for at in range(last + 1)}
+        assert all(each.events == 1 for moved in single.values() for each in moved)
+        for after in range(-1, last + 1):
+            for through in range(after, last + 1):
+                summed: Counter[tuple[str, str, bool, str]] = Counter()
+                for each in (each for at in range(after + 1, through + 1) for each in single[at]):
+                    summed[each.part, each.reason, each.is_up, "cents"] += each.cents
+                    summed[each.part, each.reason, each.is_up, "events"] += 1
+                moved = reconciliation.movements(level, stream_id, after, through)
+                assert [each[:3] for each in moved] == sorted({key[:3] for key in summed})
+                assert {(*each[:3], "cents"): each.cents for each in moved}.items() <= summed.items()
+                assert {(*each[:3], "events"): each.events for each in moved}.items() <= summed.items()
+                elsewhere = reconciliation.booked_elsewhere(level, stream_id, after, through)
+                assert all(after < at <= through for at, _, _ in elsewhere)
+        found_elsewhere += reconciliation.booked_elsewhere(level, stream_id, -1, last)
+        for at, _, result in results_at(stream_id, range(last + 1)):
+            for row in (row for row in json.loads(bytes(result)).get("meters", ()) if row["level"] == code):
+                moved = reconciliation.movements(level, stream_id, -1, at)
+                for part, shown in drift.SHOWN.items():
+                    assert net(moved, part) == row[shown], (level, at, part)
+    assert {at for at, _, _ in found_elsewhere} == {3}, "the transfer, on the other link's stream"
+
+
+def test_the_last_event_of_a_day_is_found_behind_one_that_was_looked_at(house: House) -> None:
+    house.play(message("R-1"), message("R-2"), message("R-3", dealt_at="2026-11-26T21:14:05-05:00"), message("R-4"))
+    house.play(message("N-1", dealt_at="2026-11-28T10:00:00-05:00"), message("R-1", table=TWIN), at=MORNING)
+    for stream in ("ms-mg01", "twin", ALONE):
+        stream_id = house.stream(stream)
+        booked = rows("SELECT sequence, gaming_date FROM accounting_event WHERE stream_id = %s", stream_id)
+        for day in (date(2026, 11, 1), DAY - timedelta(days=1), DAY, DAY + timedelta(days=1), date(2026, 10, 31)):
+            for looked in range(-1, len(booked) + 1):
+                expected = max((sequence for sequence, on in booked if sequence > looked and on <= day), default=None)
+                assert reconciliation.last_of_day(stream_id, looked, day) == expected, (stream, day, looked)
 
 
 def test_a_machine_reads_every_meter_at_the_closing(busy_house: House) -> None:

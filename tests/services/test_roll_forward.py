@@ -11,7 +11,7 @@ from accounting import roll_forward
 from accounting.reconciliation import OF_REASON
 from accounting.roll_forward import MOVEMENTS, WIDTHS, period_of, rolled
 from accounting.rules.events import REASONS
-from tests.services.house import OPENED, House, message, royal
+from tests.services.house import OPENED, TWIN, House, message, royal
 
 PLAYED = date(2026, 11, 27)
 """The gaming day of the deals."""
@@ -60,7 +60,8 @@ def test_what_is_settled_meanwhile_is_on_neither_side(house: House, monkeypatch:
 
 
 def test_a_period_opens_with_what_the_one_before_closed_with(house: House) -> None:
-    house.play(royal("r-1"))
+    """And closes with that and what moved it, on whatever streams of the day."""
+    house.play(royal("r-1"), royal("r-1", table=TWIN))
     opened, played, both = (
         {(each.kind, each.owner): each for each in rolled(*days, "month")}
         for days in ((OPENED.date(), OPENED.date()), (PLAYED, PLAYED), DAYS)
@@ -70,4 +71,5 @@ def test_a_period_opens_with_what_the_one_before_closed_with(house: House) -> No
         assert each.opening_cents == (opened[name].closing_cents if name in opened else 0)
         assert each.closing_cents == both[name].closing_cents
         assert both[name].opening_cents == 0
+        assert each.opening_cents + sum(each.moved_cents) == each.closing_cents
     assert opened["liability", "ms-mg01/major"].closing_cents == 1_000_000

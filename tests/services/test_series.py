@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from jackpot.queries import meter_series, meters_of
-from tests.services.house import House, message, royal, seat
+from tests.services.house import TWIN, House, message, royal, seat
 
 SHORT = [seat(1, "3s 7d")]  # no progressive wager: the meter stands
 
@@ -32,3 +32,21 @@ def test_a_series_is_what_the_meter_stood_at(events: int, points: int, shown: li
     (meter,) = meters_of("ms-mg01")
     series = meter_series(meter, events=events, points=points)
     assert [(sequence, cents) for sequence, _, cents in series] == [(sequence, stood[sequence]) for sequence in shown]
+
+
+def test_what_came_from_another_link_is_in_the_series_once(house: House) -> None:
+    """It is booked on the other link's stream, here at the very sequence that this one has of it."""
+    stood = {}
+    house.play(message("R-1"), message("R-2"))
+    house.suspend("ms-mg01")
+    for sequence in (1, 2, 3, 4):
+        if sequence == 4:
+            stream, number = house.act("level.transfer", "ms-mg01/major", to="twin/grand", parts=["display"])
+            assert (stream, number) == ("ms-mg01", sequence)
+        else:
+            house.play(message(f"R-{sequence}", table=TWIN))
+        (grand,) = (meter for meter in meters_of("twin") if meter.level.code == "grand")
+        stood[sequence] = grand.value_cents
+    assert stood[4] > stood[3], "what stood above its reset came over"
+    series = meter_series(grand, events=10, points=10)
+    assert [(sequence, cents) for sequence, _, cents in series] == list(stood.items())

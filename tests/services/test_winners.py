@@ -407,6 +407,9 @@ def test_forms_are_worked_out_anew_when_who_won_is_known_and_stay_as_withheld_on
     after = shown(1)
     assert len(after["forms"]) == 2 and after["forms_open"] is False
     assert after["withheld_cents"] == before["withheld_cents"], "it was handed over so"
+    take_down(HIT, payee(cents))
+    assert [one["edition"] for one in shown(1)["forms"]] == [before["forms"][0]["edition"] + 2]
+    assert shown(1)["withheld_cents"] == before["withheld_cents"]
     assert after["forms"][0]["edition"] == before["forms"][0]["edition"] + 1
     assert queries.subjects_open() == [] and queries.page({"noted": "form_open"}).items == []
     verify_slips()
