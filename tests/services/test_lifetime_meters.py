@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
+from django.db import connection
 
 from devices.audit.findings import Difference
 from jackpot.queries import link_states
@@ -94,6 +97,22 @@ def test_a_lock_brings_and_what_its_result_takes_back_was_brought_all_the_same(b
     busy_house.act("lock.void", f"{LINKED}/R-3")
     assert lifetime()[3:5] == (400 * 170_003, 400 * 30_007)
     verify()
+
+
+def test_what_was_on_record_before_they_were_counted_is_worked_out_from_it(busy_house: House) -> None:
+    """The migration that made them, on events of every kind: rounds with hits and overflow, a lock and its result, acts."""
+    busy_house.play(
+        two_hits("R-1"), locked("R-2", 1, 2), message("R-2", seat(1, "3s 7d", progressive=100)),
+        *(message(f"T-{n}", table=TWIN) for n in range(1, 6)),
+        message("T-6", seat(1, "9s 9d", progressive=500), table=TWIN, community="9c 9h Kd"),
+    )  # fmt: skip
+    busy_house.act("level.adjust", "ms-mg01/major", part="reserve", cents=50, reason="correction")
+    busy_house.act("level.adjust", "ms-mg01/major", part="overflow", cents=7, reason="correction")
+    busy_house.play(message("R-3"))
+    counted = {level: lifetime(level) for level in ("major", "minor", "grand")}
+    assert all(found[3] > 0 for found in counted.values())
+    import_module("jackpot.migrations.0006_lifetime_meters").work_out(None, SimpleNamespace(connection=connection))
+    assert {level: lifetime(level) for level in counted} == counted
 
 
 def test_they_never_fall_whoever_writes(house: House) -> None:
