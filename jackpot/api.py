@@ -146,6 +146,10 @@ class OneHit(APIView):
 class EventStreamOnly(BaseContentNegotiation):
     """What a browser asks an event stream for is `text/event-stream`, whatever renderer documents it."""
 
+    def select_parser(self, request: Request, parsers: Any) -> Any:
+        """The first parser."""
+        return parsers[0]
+
     def select_renderer(self, request: Request, renderers: Any, format_suffix: str | None = None) -> Any:
         """The first renderer, which only a refusal needs."""
         return renderers[0], renderers[0].media_type
