@@ -236,6 +236,15 @@ def test_who_may_see_the_floor_hears_every_link_or_those_that_are_named(house: H
         assert (answer.status_code, INVITATION in answer.headers) == (status, False)
 
 
+def test_a_post_to_a_stream_is_refused_and_breaks_nothing(house: House) -> None:
+    """Its body is looked at for the token against forged requests before the method is refused."""
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(person("sue", SUPERVISOR), backend="django.contrib.auth.backends.ModelBackend")
+    client.cookies["csrftoken"] = "a" * 32
+    answer = client.post("/api/v1/links/twin/stream", "{}", content_type="application/json")
+    assert answer.status_code in (403, 405)
+
+
 def test_nothing_there_is_a_page_that_says_so(house: House, signed_in: SignedIn) -> None:
     client = signed_in()
     for page in (
