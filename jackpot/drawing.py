@@ -161,8 +161,6 @@ def _under(place: float, label: str) -> Tick:
 
 def _steps(points: Sequence[tuple[float, float]]) -> str:
     """A path that goes along and then up or down: a meter stands still between two events."""
-    if not points:
-        return ""
     (began_x, began_y), *rest = points
     path = [f"M{began_x} {began_y}"]
     for at, height in rest:

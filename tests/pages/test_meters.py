@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -151,7 +151,10 @@ def test_ticks_of_time_are_on_the_clock_of_the_house() -> None:
     found = times(first, first + 5 * 86_400, BOSTON)
     # The clocks change on the first of November: midnight is midnight on either side.
     assert [label for _, label in found] == ["Oct 31", "Nov 1", "Nov 2", "Nov 3", "Nov 4"]
-    assert [datetime.fromtimestamp(at, BOSTON).hour for at, _ in found] == [0, 0, 0, 0, 0]
+    assert {datetime.fromtimestamp(at, BOSTON).time() for at, _ in found} == {time()}
+    midnight, next_midnight = found[0][0], found[1][0]
+    assert times(midnight, next_midnight, BOSTON)[0] == (midnight, "Oct 31 00:00"), "a tick at either end"
+    assert times(midnight, next_midnight, BOSTON)[-1] == (next_midnight, "Nov 1 00:00")
     assert [label for _, label in times(first, first + 40, BOSTON)][:2] == ["11:00:00", "11:00:05"]
 
 
@@ -159,6 +162,29 @@ def test_ticks_of_time_are_on_the_clock_of_the_house() -> None:
 def test_ticks_of_money_are_few_and_round(low: int, high: int) -> None:
     found = amounts(low, high)
     assert 1 <= len(found) <= 7 and all(low <= cents <= high for cents, _ in found)
+
+
+@pytest.mark.parametrize(
+    ("high", "labels"),
+    [
+        (6, ["$0.00", "$0.01", "$0.02", "$0.03", "$0.04", "$0.05", "$0.06"]),
+        (120, ["$0.00", "$0.20", "$0.40", "$0.60", "$0.80", "$1.00", "$1.20"]),
+        (121, ["$0.00", "$0.50", "$1.00"]),
+        (600, ["$0", "$1", "$2", "$3", "$4", "$5", "$6"]),
+        (601, ["$0", "$2", "$4", "$6"]),
+    ],
+)
+def test_a_scale_is_marked_as_finely_as_six_steps_allow(high: int, labels: list[str]) -> None:
+    assert [label for _, label in amounts(0, high)] == labels
+
+
+def test_a_line_is_drawn_where_it_lies_in_the_span_that_was_asked_for() -> None:
+    drawing = draw(
+        [Line("one", "first", [(25, 1_000), (75, 2_000)])], [Mark(0, "hit", "w")], UTC_ZONE, "said", (0, 100)
+    )
+    assert drawing is not None
+    assert drawing.lines[0].path == "M323.0 222.6H793.0V35.4"
+    assert [mark.x for mark in drawing.marks] == [88.0], "at its very beginning"
 
 
 def test_a_line_of_its_own_scale_fills_the_drawing_too() -> None:

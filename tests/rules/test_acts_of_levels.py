@@ -54,12 +54,17 @@ def test_an_adjustment_keeps_to_zero_and_to_the_limit_that_counts_then() -> None
     adjust = ("level.adjust", "aa/major")
     assert lines.code(*adjust, part="reserve", cents=-4, reason="correction") == "below_zero", "whole cents count"
     assert lines.code(*adjust, part="display", cents=2, reason="boost") == "above_limit", "the fraction counts"
+    lines.done(*adjust, part="reserve", cents=-3, reason="correction")
+    assert lines.meter("aa") == Meter(11_998, 500_000, 0, 999_999)
     lines.done(*adjust, part="display", cents=1, reason="boost")
     assert lines.code(*adjust, part="display", cents=-20_000, reason="over_limit") == "reason_does_not_fit"
     lines.done("link.suspend", "aa", "22:01")
     lines.done("link.terms", "aa", "22:01", levels=[{"code": "major", "limit_cents": 13_000}])
     assert lines.code(*adjust, "22:00", part="display", cents=5, reason="boost") == "above_limit"
     lines.done(*adjust, "22:01", part="display", cents=5, reason="boost")
+    full = Lines(aa=Meter(11_998))
+    full.done(*adjust, part="display", cents=2, reason="boost")
+    assert full.code(*adjust, part="display", cents=1, reason="boost") == "above_limit"
 
 
 def test_over_limit_comes_down_to_the_limit_and_its_fraction_may_stay() -> None:

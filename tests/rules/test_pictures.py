@@ -34,7 +34,10 @@ def test_bars_are_as_long_as_their_numbers() -> None:
 
 @pytest.mark.parametrize(
     ("value", "band", "look"),
-    [(50, (10, 60), "inside"), (10, (10, 60), "inside"), (9, (10, 60), "below"), (61, (10, 60), "above"), (5, None, "unknown")],
+    [
+        (50, (10, 60), "inside"), (10, (10, 60), "inside"), (60, (10, 60), "inside"),
+        (9, (10, 60), "below"), (61, (10, 60), "above"), (5, None, "unknown"),
+    ],
 )  # fmt: skip
 def test_a_value_lies_inside_its_band_or_not(value: int, band: tuple[int, int] | None, look: str) -> None:
     low, high = band or (None, None)

@@ -154,8 +154,10 @@ def test_who_has_finished_is_let_go_and_the_others_are_watched(clock: Clock) -> 
 def test_logs_are_looked_at_every_minute(clock: Clock) -> None:
     child = Fake("web")
     watch, _ = watching(child)
-    look_for(watch, clock, 150.0)
-    assert child.trimmed == 3
+    look_for(watch, clock, 120.0)
+    assert child.trimmed == 2
+    look_for(watch, clock, 0.25)
+    assert child.trimmed == 3, "two minutes after the first look, to the second"
 
 
 def test_a_server_that_does_not_start_is_tried_again_and_again_less_and_less_often(clock: Clock) -> None:

@@ -40,6 +40,13 @@ def test_an_address_says_itself_how_soon_a_server_is_given_up() -> None:
     assert "connect_timeout=30" in address.conninfo(url, {"connect_timeout": 2})
 
 
+def test_a_server_that_is_cut_off_is_given_up_within_five_seconds() -> None:
+    """Connecting, waiting for an answer, and sending into nothing (docs/running.md counts on four and one)."""
+    options = address.for_django("postgresql://h/house")["OPTIONS"]
+    silent = options["keepalives_idle"] + options["keepalives_interval"] * options["keepalives_count"]
+    assert (options["connect_timeout"], silent, options["tcp_user_timeout"]) == (5, 5, 3_000)
+
+
 def test_a_socket_is_a_host() -> None:
     read: dict[str, Any] = address.for_django("postgresql://me@%2Fvar%2Frun:5432/house")
     assert (read["HOST"], read["PORT"]) == ("/var/run", "5432")

@@ -135,6 +135,14 @@ def test_whoever_owns_the_queues_grants_their_use_and_nobody_else(queues: Noting
     assert {grant.rpartition(" TO ")[2] for grant in queues.done} == {f'"{SETTLE}"'}
 
 
+def test_a_job_that_dies_with_its_process_is_done_again_and_nobody_commands_workers_through_the_broker() -> None:
+    from jackpot.config.celery import app
+
+    assert app.conf.task_acks_late and app.conf.task_reject_on_worker_lost
+    assert app.conf.worker_prefetch_multiplier == 1, "nobody keeps a job for himself that another could do"
+    assert not app.conf.worker_enable_remote_control
+
+
 def test_a_broker_in_postgresql_may_have_several_servers() -> None:
     """Celery's own reader of addresses knows one host, and would look for it in the environment."""
     where = conninfo_to_dict(settings.CELERY_BROKER_TRANSPORT_OPTIONS["conn_string"])

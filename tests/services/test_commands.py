@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.management import CommandError, get_commands, load_command_class
-from django.db import DatabaseError, connections
+from django.db import DatabaseError, OperationalError, connections
 from pytest_django import DjangoDbBlocker
 
 import manage
@@ -188,6 +189,44 @@ def test_what_is_expected_is_one_line(
 
     monkeypatch.setattr("tables.management.commands.odds.Command.handle", fails)
     assert refused(capsys, "odds") == f"{words}\n"
+
+
+def from_the_driver(error: Exception, cause: psycopg.Error) -> Exception:
+    """An error as Django raises it for one of the driver's."""
+    error.__cause__ = cause
+    return error
+
+
+LOST = ". Is it running, and is DATABASE_URL right?"
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OperationalError("it left"), f"The database gave up: it left{LOST}"),
+        (psycopg.OperationalError("it left"), f"The database gave up: it left{LOST}"),
+        (psycopg.InterfaceError("it is closed"), f"The database gave up: it is closed{LOST}"),
+        (from_the_driver(DatabaseError("shut"), psycopg.InterfaceError()), f"The database gave up: shut{LOST}"),
+        (from_the_driver(DatabaseError("full"), psycopg.errors.DiskFull()), f"The database gave up: full{LOST}"),
+        (psycopg.errors.AdminShutdown("ended"), f"The database gave up: ended{LOST}"),
+        (from_the_driver(DatabaseError("no x"), psycopg.errors.UndefinedTable()), "The database is not whole: no x."),
+        (from_the_driver(DatabaseError("a bug"), psycopg.ProgrammingError()), None),
+        (from_the_driver(ValueError("a bug"), psycopg.OperationalError()), None),
+        (psycopg.errors.DivisionByZero("a bug"), None),
+        (DatabaseError("a bug"), None),
+    ],
+)  # fmt: skip
+def test_a_database_that_fails_is_told_from_a_bug(error: Exception, words: str | None) -> None:
+    said = command_line.broken_database(error)
+    assert said is None if words is None else said is not None and said.startswith(words)
+
+
+def test_where_an_address_names_the_database_none_is_borrowed(
+    elsewhere: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JACKPOT_DATA", str(tmp_path / "none"))
+    command_line.borrow_database()
+    assert not (tmp_path / "none").exists()
 
 
 @pytest.mark.parametrize("error", [ValueError("a bug"), DatabaseError("a bug"), OSError("a bug")])

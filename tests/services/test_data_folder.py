@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from jackpot.config import up
+from jackpot.config import alive, up
 from jackpot.config.data_folder import DataFolder
 from tests.conftest import ROOT, service_environment
 from tests.services.house import House
@@ -27,6 +28,49 @@ def test_a_folder_named_from_here_is_the_same_for_children_that_work_elsewhere(
     assert up.main(["--port", "0"]) == 2
     assert "--port: 0 is no port" in capsys.readouterr().err
     assert os.environ["JACKPOT_DATA"] == str(tmp_path / "data here")
+
+
+def test_others_pass_through_it_and_read_nothing(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path / "new" / "folder")
+    folder.create()
+    assert (stat.S_IMODE(folder.path.stat().st_mode), stat.S_IMODE(folder.logs.stat().st_mode)) == (0o711, 0o700)
+    folder.path.chmod(0o777)
+    folder.create()
+    assert stat.S_IMODE(folder.path.stat().st_mode) == 0o711, "whoever opened it meanwhile"
+
+
+def test_only_who_is_watched_by_a_file_makes_the_folder_for_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JACKPOT_DATA", str(tmp_path / "new" / "folder"))
+    for role in ("web", "command"):
+        alive.watch(role)
+        assert not (tmp_path / "new").exists()
+    for _ in range(2):
+        alive.watch("settle")
+        assert (tmp_path / "new" / "folder").is_dir()
+
+
+LONG_WORK = """
+import time
+from celery.signals import task_postrun, task_prerun
+from jackpot.config import alive
+
+alive.IDLE_SECONDS, alive.LOOK_SECONDS, touched = 0.0, 0.01, alive.file_of("work")
+alive._watch_this_child()
+task_prerun.send(None)
+for _ in range(2):
+    give_up = time.monotonic() + 20
+    while not touched.exists() and time.monotonic() < give_up:
+        time.sleep(0.01)
+    touched.unlink()
+print("touched twice")
+"""
+
+
+def test_a_process_at_a_long_task_is_seen_at_work_for_as_long_as_it_takes(tmp_path: Path) -> None:
+    """However long ago it ended one."""
+    environment = {**os.environ, "JACKPOT_DATA": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", LONG_WORK], cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stdout == "touched twice\n", done.stderr
 
 
 def test_a_volume_that_is_somebody_else_s_will_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 import time
 from collections import deque
 from collections.abc import Iterator
@@ -37,7 +39,11 @@ def test_a_database_newer_than_the_code_is_refused_by_every_command(app: str, ho
 
 
 def test_many_unknown_migrations_are_counted(house: House) -> None:
-    for number in range(5):
+    for number in range(3):
+        another_version_was_here(name=f"099{number}_x")
+    with pytest.raises(DatabaseProblem, match=r"devices\.0990_x, devices\.0991_x, devices\.0992_x: start"):
+        database.refuse_newer()
+    for number in range(3, 5):
         another_version_was_here(name=f"099{number}_x")
     with pytest.raises(DatabaseProblem, match=r"devices\.0990_x, devices\.0991_x, devices\.0992_x and 2 more"):
         database.refuse_newer()
@@ -87,6 +93,26 @@ def test_who_would_serve_it_waits_and_says_why_once(
     first, last = capfd.readouterr().err.splitlines()
     assert first.startswith(words)
     assert last == "The database is as this program needs it."
+
+
+def test_a_signal_ends_the_waiting_and_is_the_servers_again_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGINT)}
+    meanwhile = []
+
+    def look() -> str:
+        meanwhile.append({each: signal.getsignal(each) for each in before})
+        return ""
+
+    monkeypatch.setattr(database, "_why_not", look)
+    database.serve_when_it_fits()
+    waiting = threading.Thread(target=database.serve_when_it_fits)
+    waiting.start()
+    waiting.join()
+    assert meanwhile == [dict.fromkeys(before, database._end), before], "a thread has no say about signals"
+    assert {each: signal.getsignal(each) for each in before} == before
+    with pytest.raises(SystemExit) as ended:
+        database._end(signal.SIGTERM, None)
+    assert ended.value.code == 0
 
 
 def test_an_option_that_no_driver_knows_is_not_waited_for(busy_house: House, capfd: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,20 @@ from jackpot.rules.decision import Act
 from jackpot.services import acts
 from jackpot.services import funds as recording
 from tests.rules.lines import Lines
-from tests.services.house import DEALT, LINKED, RECEIVED, House, locked, message, rows, royal, run, value, verify
+from tests.services.house import (
+    DEALT,
+    LINKED,
+    RECEIVED,
+    TWIN,
+    House,
+    locked,
+    message,
+    rows,
+    royal,
+    run,
+    value,
+    verify,
+)
 
 LINK = "ms-mg01"
 LATER = RECEIVED + timedelta(minutes=1)
@@ -48,12 +61,12 @@ def of(link: str = LINK, at: datetime = LATER) -> Funds:
     return next(each for each in funds(at) if each.link == link)
 
 
-def balance(cents: int, *, at: datetime = LATER, as_of: datetime | None = None) -> dict[str, Any]:
+def balance(cents: int, *, at: datetime = LATER, as_of: datetime | None = None, link: str = LINK) -> dict[str, Any]:
     """Record a balance, and what the event changed: the balance itself, and states."""
-    act = Act("link.funds", LINK, at.isoformat(), {"balance_cents": cents, "as_of": (as_of or at).isoformat()})
+    act = Act("link.funds", link, at.isoformat(), {"balance_cents": cents, "as_of": (as_of or at).isoformat()})
     with transaction.atomic():
         recording.record(act, at=at, by="ann")
-    return {"state": acts.state_of(LINK, at), "short": acts.as_it_stands(LINK).short}
+    return {"state": acts.state_of(link, at), "short": acts.as_it_stands(link).short}
 
 
 def owed_by_rows() -> int:
@@ -143,6 +156,15 @@ def test_what_is_owed_grows_beyond_the_balance_and_the_sweep_closes_the_link(
     verify()
 
 
+def test_of_several_links_the_one_that_falls_short_is_closed(house: House, required: Callable[[bool], None]) -> None:
+    balance(10**9, at=RECEIVED)
+    balance(of("twin").owed_cents, at=RECEIVED, link="twin")
+    house.play(message("R-1", table=TWIN))
+    assert recording.watch(at=LATER) == ["twin"]
+    assert (acts.state_of("twin", LATER), acts.state_of(LINK, LATER)) == ("suspended", "open")
+    assert recording.watch(at=LATER) == []
+
+
 def test_a_link_that_is_to_be_suspended_later_is_closed_now(house: House, required: Callable[[bool], None]) -> None:
     balance(of().owed_cents, at=RECEIVED)
     later = LATER + timedelta(hours=5)
@@ -201,7 +223,7 @@ def test_a_week_without_a_balance_is_overdue(house: House, required: Callable[[b
     week = RECEIVED + timedelta(days=7)
     before = late(week - timedelta(seconds=1))
     assert not of(at=week - timedelta(seconds=1)).overdue and of(at=week).overdue
-    assert late(week + timedelta(days=1)) == [*before, (LINK, "not recorded yet")]
+    assert late(week) == late(week + timedelta(days=1)) == [*before, (LINK, "not recorded yet")]
     balance(10**9, at=week + timedelta(days=2))
     assert late(week + timedelta(days=3)) == [*before, (LINK, "recorded on 2026-12-07")]
     links = [each.link for each in fund_queries.late(week + timedelta(days=3))]

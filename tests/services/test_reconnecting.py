@@ -51,9 +51,12 @@ def test_beat_begins_anew_with_its_broker_when_something_could_not_be_sent(monke
     entry = scheduler.Entry(name="due", task="due", schedule=1.0, app=app)
     first = scheduler.producer
     monkeypatch.setattr(first, "publish", lambda *_, **__: (_ for _ in ()).throw(ConnectionError("it closed")))
+    given_up: list[dict[str, Any]] = []
+    monkeypatch.setattr(first.connection, "collect", lambda **how: given_up.append(how))
     for _ in range(2):  # with the producer that broke, however often
         with pytest.raises(beat.SchedulingError, match="it closed"):
             scheduler.apply_async(entry, producer=first)
+    assert given_up == [{"socket_timeout": 1}], "a connection that does not close holds beat up for a second, once"
     again = scheduler.producer
     assert again is not first and again.connection is not first.connection
     assert scheduler.apply_async(entry, producer=again) is not None

@@ -1,8 +1,14 @@
-"""What `up` refuses before it starts anything."""
+"""What `up` refuses before it starts anything, when it says that all is ready, and what it says then."""
 
 from __future__ import annotations
 
+import json
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings
@@ -25,3 +31,121 @@ def test_the_public_key_that_it_prints_is_the_one_the_house_signs_with() -> None
     for key in ("", "00", "zz" * 32):
         with pytest.raises(up.Refused, match="JACKPOT_SIGNING_KEY: an Ed25519 private key"):
             up.public_half(key)
+
+
+def test_words_that_it_does_not_know_are_for_what_it_simulates_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    began: list[list[str]] = []
+
+    def run(self: up.Up) -> int:
+        began.append(self.simulate)
+        return 0
+
+    monkeypatch.setattr(up.Up, "run", run)
+    monkeypatch.setenv("JACKPOT_DATA", str(tmp_path))
+    assert up.main([]) == up.main(["--simulate", "--speed", "20"]) == 0
+    assert began == [[], ["--speed", "20"]]
+    with pytest.raises(SystemExit):
+        up.main(["--speed", "20"])
+    assert "unknown: --speed 20" in capsys.readouterr().err
+
+
+# ── when it is ready ────────────────────────────────────────────────────────────────────────────────────────────
+class Health(HTTPServer):
+    """The health route of a service that answers one thing after another."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answering)
+        self.answers: list[tuple[int, str]] = []
+        self.asked = 0
+
+
+class Answering(BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        health = self.server
+        assert isinstance(health, Health) and self.path == "/api/v1/health"
+        status, said = health.answers[min(health.asked, len(health.answers) - 1)]
+        health.asked += 1
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(json.dumps({"status": said}).encode())
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def health() -> Iterator[Health]:
+    with Health() as found:
+        thread = Thread(target=found.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield found
+        found.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def starting(health: Health, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> up.Up:
+    """An `up` whose children are all started, and which waits for that service; nothing of it is running."""
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
+    options = up.arguments().parse_args(["--port", str(health.server_port), "--exit-when-ready"])
+    return up.Up(DataFolder(tmp_path), options, [])
+
+
+def test_it_is_ready_when_rounds_are_settled(health: Health, starting: up.Up) -> None:
+    health.answers = [(503, "no database"), (200, "stale"), (200, "ok"), (200, "stale")]
+    starting._wait_until_ready()
+    assert health.asked == 3
+
+
+def test_it_is_ready_as_well_where_rounds_are_accepted_and_for_long_not_settled(
+    health: Health, starting: up.Up, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(up, "SETTLING_PATIENCE_SECONDS", -1)
+    health.answers = [(503, "no database"), (200, "stale")]
+    starting._wait_until_ready()
+    assert health.asked == 2
+    assert f"rounds are accepted, but stale; the logs are in {starting.data.logs}" in capsys.readouterr().out
+
+
+def test_it_gives_up_where_nothing_is_accepted_for_long(
+    health: Health, starting: up.Up, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(up, "PATIENCE_SECONDS", -1)
+    health.answers = [(503, "no database")]
+    with pytest.raises(up.Refused, match=r'^Not ready after -1 s: 503 {"status": "no database"}\. The logs are in'):
+        starting._wait_until_ready()
+
+
+def test_it_gives_up_where_a_child_does_not_stay_up_and_waits_for_nobody_when_it_is_stopped(
+    health: Health, starting: up.Up, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    health.answers = [(503, "no database")]
+    failing = SimpleNamespace(name="web", log="web.log", last_words=lambda: "no such module")
+    monkeypatch.setattr(starting.supervisor, "failing", lambda: failing)
+    with pytest.raises(up.Refused, match=r"^web does not stay up; why is at the end of web\.log$"):
+        starting._wait_until_ready()
+    assert "the end of web.log:\nno such module" in capsys.readouterr().out
+    starting.stopping = True
+    starting._wait_until_ready()
+    assert health.asked == 1
+
+
+def test_who_may_sign_in_is_said_and_how_to_stop_where_somebody_is_there_to_do_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(*words: str) -> str:
+        up.Up(DataFolder(tmp_path), up.arguments().parse_args(list(words)), [])._tell(1.25, "ab")
+        return capsys.readouterr().out
+
+    for words, stays in (([], True), (["--ready-fd", "9"], False), (["--exit-when-ready"], False)):
+        said = told(*words)
+        assert "ready after 1.2 s" in said and "signs with     ab (Ed25519, public)" in said
+        assert ("Ctrl-C stops everything" in said) is stays
+        assert "first person   python3 manage.py person NAME --role security" in said
+    people = [{"username": "max", "password": "secret", "roles": ["manager", "cage"]}]
+    (tmp_path / "demo.json").write_text(json.dumps({"devices": {"MS-101": {}, "MS-102": {}}, "people": people}))
+    said = told()
+    assert "(2 tables)" in said and "first person" not in said
+    assert [line.split() for line in said.splitlines() if "secret" in line] == [["max", "secret", "manager,", "cage"]]

@@ -1,0 +1,170 @@
+"""What one request may cost, from inside: how much of a body is taken, how much is read for nothing, and what is said of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+import pytest
+
+from jackpot import asgi, bounds
+from jackpot.bounds import Bodies, BodyRefused, SenderGone, declared_bytes
+from jackpot.feeds import INVITATION, NUMBERED
+
+Part = tuple[int, bool]
+"""So many bytes, and whether more will come."""
+
+
+class Sender:
+    """Somebody who sends a body part by part, and how many bytes of it were taken from him."""
+
+    def __init__(self, parts: Iterable[Part], then: dict[str, Any] | None = None) -> None:
+        self.parts: Iterator[Part] = iter(parts)
+        self.then = then
+        self.taken = 0
+
+    async def receive(self) -> dict[str, Any]:
+        """The next part; after the last he waits for ever, or what comes then."""
+        for size, more in self.parts:
+            self.taken += size
+            return {"type": "http.request", "body": b"x" * size, "more_body": more}
+        if self.then is None:
+            await asyncio.Event().wait()
+        return self.then or {}
+
+
+def scope(declared: int | None = None) -> dict[str, Any]:
+    return {"headers": [] if declared is None else [(b"content-length", b"%d" % declared)]}
+
+
+def few(**other: Any) -> Bodies:
+    return Bodies(**{"most_bytes": 10, "most_held": 15, "seconds": 5.0} | other)
+
+
+async def taking(bodies: Bodies, sender: Sender, declared: int | None = None) -> int | tuple[int, str, bool]:
+    """How long the body was that was taken; else the status, the code, and whether its sender has sent all of it."""
+    try:
+        async with bodies.taken(scope(declared), sender.receive) as body:
+            assert bodies.held >= len(body)
+            return len(body)
+    except BodyRefused as refused:
+        return refused.status, refused.code, refused.finished
+
+
+@pytest.mark.parametrize(
+    ("parts", "declared", "outcome", "taken"),
+    [
+        ([(0, False)], None, 0, 0),
+        ([(10, False)], 10, 10, 10),
+        ([(4, True), (6, False)], None, 10, 10),
+        ([(4, True), (6, True), (0, False)], 10, 10, 10),
+        ([(11, False)], None, (413, "too_large", True), 11),
+        ([(11, False)], 11, (413, "too_large", True), 11),
+        ([(6, True), (6, True), (8, False)], None, (413, "too_large", True), 20),
+        ([(6, True)] * 9, None, (413, "too_large", False), 24),
+        ([(6, True)] * 9, 54, (413, "too_large", False), 24),
+        ([(10, True), (14, True), (1, False)], 25, (413, "too_large", False), 24),
+    ],
+)  # fmt: skip
+def test_so_much_is_taken_and_so_much_read_for_nothing(
+    parts: list[Part], declared: int | None, outcome: Any, taken: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose body is too long hears why when he has sent it; not one who sends on and on."""
+    monkeypatch.setattr(bounds, "MOST_READ_FOR_NOTHING", 24)
+    bodies, sender = few(), Sender(parts)
+    assert asyncio.run(taking(bodies, sender, declared)) == outcome
+    assert (sender.taken, bodies.held) == (taken, 0)
+
+
+def test_all_together_hold_so_much_and_whoever_is_done_makes_room() -> None:
+    async def several() -> None:
+        bodies = few()
+        async with bodies.taken(scope(), Sender([(10, False)]).receive):
+            assert await taking(bodies, Sender([(6, False)])) == (503, "try_again", True)
+            assert await taking(bodies, Sender([(3, True), (3, True)])) == (503, "try_again", False)
+            assert await taking(bodies, Sender([(5, False)])) == 5
+            assert bodies.held == 10
+        assert bodies.held == 0
+        assert await taking(bodies, Sender([(6, False)])) == 6
+
+    asyncio.run(several())
+
+
+def test_who_is_slow_is_told_and_who_has_gone_is_let_go() -> None:
+    bodies = few(seconds=0.01)
+    for declared in (None, 11):
+        assert asyncio.run(taking(bodies, Sender([(4, True)]), declared)) == (408, "too_slow", False)
+        with pytest.raises(SenderGone):
+            asyncio.run(taking(bodies, Sender([(4, True)], {"type": "http.disconnect"}), declared))
+    assert bodies.held == 0
+
+
+@pytest.mark.parametrize(
+    ("refused", "headers"),
+    [
+        (BodyRefused(413, "too_large", "so long", finished=True), {}),
+        (BodyRefused(413, "too_large", "so long", finished=False), {b"connection": b"close"}),
+        (BodyRefused(503, "try_again", "later", finished=True), {b"retry-after": b"1"}),
+        (BodyRefused(408, "too_slow", "slow", finished=False), {b"connection": b"close"}),
+    ],
+)
+def test_a_refusal_says_why_and_closes_on_who_has_not_sent_all(
+    refused: BodyRefused, headers: dict[bytes, bytes]
+) -> None:
+    sent: list[dict[str, Any]] = []
+
+    async def send(event: dict[str, Any]) -> None:
+        sent.append(event)
+
+    asyncio.run(asgi.respond_refused(send, refused))
+    start, body = sent
+    said = msgspec.json.decode(body["body"])
+    assert start["status"] == said["status"] == refused.status
+    assert (said["code"], said["detail"]) == (refused.code, refused.detail)
+    common = {b"content-type": b"application/problem+json", b"content-length": b"%d" % len(body["body"])}
+    assert dict(start["headers"]) == common | headers
+
+
+@pytest.mark.parametrize(
+    ("headers", "length"),
+    [
+        ([], 0), ([(b"content-length", b"12")], 12), ([(b"content-length", b"-1")], 0), ([(b"length", b"12")], 0),
+        ([(b"host", b"1"), (b"content-length", b"9" * 99)], int("9" * 20)),
+    ],
+)  # fmt: skip
+def test_the_length_that_is_declared_is_read(headers: list[tuple[bytes, bytes]], length: int) -> None:
+    assert declared_bytes({"headers": headers}) == length
+
+
+def test_who_watches_as_somebody_is_asked_again_the_less_often_the_more_there_are(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ten a second over all, and each every five seconds at most; whoever leaves is not counted any longer."""
+    waited: list[float | None] = []
+
+    async def left(receive: Any, *, within: float | None = None) -> bool:
+        waited.append(within)
+        return True
+
+    async def view(scope: Any, receive: Any, send: Any) -> None:
+        invitation = msgspec.json.encode([NUMBERED, []])
+        await send({"type": "http.response.start", "status": 200, "headers": [(INVITATION.encode(), invitation)]})
+
+    async def send(event: dict[str, Any]) -> None:
+        """Nobody reads it."""
+
+    async def watched(streams: asgi.Streams) -> None:
+        await streams({"type": "http", "method": "GET", "path": "/live", "headers": []}, Sender([]).receive, send)
+
+    async def one_after_another() -> None:
+        streams = asgi.Streams(view)
+        await watched(streams)
+        monkeypatch.setattr(asgi, "ASK_AGAIN_SECONDS", 0)
+        await watched(streams)
+        await watched(streams)
+
+    monkeypatch.setattr(asgi, "_left", left)
+    asyncio.run(one_after_another())
+    assert waited == [5.0, 0.1, 0.1]
