@@ -266,7 +266,7 @@ LATE = """
     SELECT stream.code, waiting.queued, waiting.oldest, coalesce(stoppage.reason, (
         SELECT format('a worker is at it, session %%s (%%s), and does not get on', holder.pid, activity.application_name)
         FROM pg_locks holder LEFT JOIN pg_stat_activity activity ON activity.pid = holder.pid
-        WHERE holder.locktype = 'advisory' AND holder.objsubid = 1
+        WHERE holder.locktype = 'advisory' AND holder.granted AND holder.objsubid = 1
             AND holder.database = (SELECT oid FROM pg_database WHERE datname = current_database())
             AND ((holder.classid::bigint << 32) | holder.objid::bigint) = %s + waiting.stream_id LIMIT 1
     ), 'no worker is at it')

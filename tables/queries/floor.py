@@ -165,12 +165,12 @@ LOOKED_THROUGH = 2_000
 ENDING = """
     SELECT tabl.code, found.reference FROM tables_table tabl
     CROSS JOIN LATERAL (
-        SELECT last.reference, last.counts_at FROM (
-            SELECT reference, counts_at FROM tables_round WHERE table_id = tabl.id
+        SELECT last.* FROM (
+            SELECT reference, counts_at, sequence FROM tables_round WHERE table_id = tabl.id
             ORDER BY counts_at DESC, sequence DESC LIMIT %(through)s) last
         WHERE right(lower(last.reference), length(%(ending)s)) = lower(%(ending)s) LIMIT %(limit)s
     ) found
-    WHERE tabl.code = ANY(%(tables)s) ORDER BY found.counts_at DESC LIMIT %(limit)s
+    WHERE tabl.code = ANY(%(tables)s) ORDER BY found.counts_at DESC, tabl.code, found.sequence DESC LIMIT %(limit)s
 """
 
 

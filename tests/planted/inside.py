@@ -93,7 +93,10 @@ def _in_constant(fault: Fault, text: str, module: ModuleType) -> Callable[[], No
         elif not any(isinstance(part, ast.Name) and part.id in changed for part in ast.walk(node.value)):
             continue
         code = compile(ast.Expression(node.value), fault.file, "eval")
-        value = eval(code, {**module.__dict__, **changed})
+        try:
+            value = eval(code, {**module.__dict__, **changed})
+        except Exception as error:  # its module cannot be read: in a copy the first test says so
+            raise Unplantable from error
         if isinstance(target, ast.Name):
             changed[target.id] = value
         elif isinstance(target, ast.Tuple) and all(isinstance(part, ast.Name) for part in target.elts):
