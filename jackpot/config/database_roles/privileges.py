@@ -148,14 +148,16 @@ def _grant(session: Session, kind: str, name: str, role: str, wanted: frozenset[
 # Nobody but the owner makes anything in the schema, and nobody makes tables for a session, which would hide ours.
 OURS = """
     SELECT current_database(), EXISTS (
-        SELECT FROM aclexplode(coalesce(datacl, acldefault('d', datdba))) WHERE grantee = 0), (
-        SELECT count(*) FROM aclexplode(datacl) WHERE privilege_type = 'CONNECT' AND grantee::regrole::text = ANY (%s))
+        SELECT FROM aclexplode(coalesce(datacl, acldefault('d', datdba)))
+        WHERE grantee = 0 OR privilege_type <> 'CONNECT' AND grantee::regrole::text = ANY (%s)), (
+        SELECT count(*) FROM aclexplode(datacl) WHERE grantee::regrole::text = ANY (%s))
     FROM pg_database WHERE datname = current_database() AND pg_has_role(datdba, 'USAGE')
 """
 SCHEMA = """
-    SELECT EXISTS (SELECT FROM aclexplode(nspacl) WHERE grantee = 0), (
-        SELECT count(*) FROM aclexplode(nspacl)
-        WHERE privilege_type = 'USAGE' AND grantee::regrole::text = ANY (%s))
+    SELECT EXISTS (
+        SELECT FROM aclexplode(nspacl)
+        WHERE grantee = 0 OR privilege_type <> 'USAGE' AND grantee::regrole::text = ANY (%s)), (
+        SELECT count(*) FROM aclexplode(nspacl) WHERE grantee::regrole::text = ANY (%s))
     FROM pg_namespace WHERE nspname = 'public' AND pg_has_role(nspowner, 'USAGE')
 """
 DEFAULTS = """
@@ -216,15 +218,15 @@ def _views(session: Session) -> Iterator[str]:
 def _database(session: Session, there: set[str]) -> Iterator[str]:
     roles = sql.SQL(", ").join(map(sql.Identifier, sorted(there)))
     names = [sorted(there)]
-    for database, everybody, may in list(session.execute(OURS, names)):
-        if everybody or may < len(there):
+    for database, too_much, may in list(session.execute(OURS, names * 2)):
+        if too_much or may < len(there):
             what = sql.Identifier(database)
-            session.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(what))
+            session.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC, {}").format(what, roles))
             session.execute(sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(what, roles))
             yield f"database {database}: nobody but its owner and these roles"
-    for everybody, may in list(session.execute(SCHEMA, names)):
-        if everybody or may < len(there):
-            session.execute("REVOKE ALL ON SCHEMA public FROM PUBLIC")
+    for too_much, may in list(session.execute(SCHEMA, names * 2)):
+        if too_much or may < len(there):
+            session.execute(sql.SQL("REVOKE ALL ON SCHEMA public FROM PUBLIC, {}").format(roles))
             session.execute(sql.SQL("GRANT USAGE ON SCHEMA public TO {}").format(roles))
             yield "schema public: to be used, and nothing made in it"
     for (kind,) in list(session.execute(DEFAULTS, names)):  # once they were how new tables were granted
