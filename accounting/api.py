@@ -55,7 +55,7 @@ class BalanceShown(serializers.Serializer[Any]):
     account = serializers.CharField()
     name = serializers.CharField()
     kind = serializers.CharField()
-    type = serializers.ChoiceField(("asset", "liability", "income", "expense"), read_only=True)
+    type = serializers.ChoiceField(("asset", "liability", "income", "expense"))
     number = serializers.CharField(help_text="the house's own account number, empty where it has none")
     before_cents = serializers.IntegerField()
     debit_cents = serializers.IntegerField()

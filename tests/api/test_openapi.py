@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, settings
 
+from devices import demo
 from devices.intake import settling
 from tests.api.conftest import Api
 from tests.services.house import royal, seat
@@ -68,6 +70,8 @@ def test_the_answers_are_of_the_shapes_it_promises(document: dict[str, Any], api
     """Real answers with everything in them against the schemas of the document."""
     shown = api.play(royal(f"R-{id(document)}", dealt_at=api.round()["dealt_at"]), api.round(seat(1, "3s 3s")))
     payouts = api.found("payouts")
+    auditor = next(row["token"] for row in demo.ensure()["people"] if row["username"] == "auditor")
+    books = partial(api.client.get, headers={"Authorization": f"Bearer {auditor}"})
     answers = {
         "/api/v1/rounds/{path}": shown,
         "/api/v1/rounds": [api.found("rounds", stream="ms-mg01")],
@@ -80,7 +84,11 @@ def test_the_answers_are_of_the_shapes_it_promises(document: dict[str, Any], api
         "/api/v1/payouts/{payout_id}/verification": [api.found(f"payouts/{payouts['items'][0]['id']}/verification")],
         "/api/v1/streams/{code}/events": [api.found("streams/ms-mg01/events", rounds="yes", after_sequence=-1)],
         "/api/v1/health": [api.client.get("/api/v1/health").json()],
+        "/api/v1/books/trial-balance": [books("/api/v1/books/trial-balance").json()],
+        "/api/v1/books/accounts/{code}": [books("/api/v1/books/accounts/awards_payable").json()],
     }
+    for path in ("/api/v1/books/trial-balance", "/api/v1/books/accounts/{code}"):
+        assert answers[path][0]["items"], path
     for path, values in answers.items():
         content = document["paths"][path]["get"]["responses"]["200"]["content"]
         schema = content["application/json"]["schema"] | {"components": document["components"]}
