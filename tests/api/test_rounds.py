@@ -171,7 +171,12 @@ def test_an_unknown_stream_is_404(stream: str, api: Api) -> None:
 
 @pytest.mark.parametrize(
     ("asked", "at_fault"),
-    [("stream=%00", "stream"), ("stream=ms-mg01&cursor=%00", "cursor"), ("stream=ms-mg01&anything=a%00b", "anything")],
+    [
+        ("stream=%00", "stream"),
+        ("stream=ms-mg01&cursor=%00", "cursor"),
+        ("stream=ms-mg01&anything=a%00b", "anything"),
+        ("stream=ms-mg01&a%00b", "a\\0b"),
+    ],
 )
 def test_a_parameter_with_a_nul_is_named(asked: str, at_fault: str, api: Api) -> None:
     answer = api.get(f"rounds?{asked}")

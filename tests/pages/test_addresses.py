@@ -70,6 +70,7 @@ UNREADABLE = [
     f"/floor/tables/MS-101/?before=2026-11-27T00:00:00Z/{DIGITS}", "/accounting/2026-11-27/accounts/cage/?after=1~2",
     f"/accounting/2026-11-27/accounts/cage/?after={DIGITS}", f"/payouts/total?min={DIGITS}", "/jackpots/series?span=1",
     f"/payouts/?seat={DIGITS}", "/payouts/?from=0001-01-01", f"/payouts/?cursor={DIGITS}",
+    "/jackpots/?a=%00", "/decisions/?subject=%00",
 ]  # fmt: skip
 
 
