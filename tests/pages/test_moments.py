@@ -102,7 +102,8 @@ def test_what_is_on_record_gets_the_moment_that_it_was_settled_by(house: House) 
     """The migration fills in what settling writes today: both are compared."""
     house.play(royal("r-1"), royal("r-2", dealt_at=FAR), royal("r-3", dealt_at=NEVER_SET))
     close(TODAY)
-    house.play(win("late"), at=RECEIVED + timedelta(days=1))
+    a_day_later = RECEIVED + timedelta(days=1)
+    house.play(win("late"), win("in time", dealt_at=a_day_later.isoformat()), at=a_day_later)
     wanted = [rows(f"SELECT * FROM {table} ORDER BY 1, 2, 3") for table in ("tables_round", "tables_payout")]
     from importlib import import_module
 

@@ -96,7 +96,8 @@ def test_the_figures_of_a_published_paytable_by_hand() -> None:
     assert level.contributed == 1_700_000 and level.reserved == 300_000
     # Until the next hit 64,974 wagers of 17 cents on average, from $10,000.
     assert level.next_meter is not None and level.next_meter.mean == 1_000_000 + 17 * Fraction(HANDS, 40)
-    assert level.wait is not None and level.next_meter.low == 1_000_000 + 17 * level.wait.low
+    assert level.wait is not None
+    assert (level.next_meter.low, level.next_meter.high) == tuple(1_000_000 + 17 * wait for wait in level.wait)
     # In the long run what comes in, 17 cents and 4/HANDS of $10,000, is what goes out, 7.6/HANDS of the meter.
     assert level.meter is not None and level.meter.exact
     assert level.meter.mean == (17 + Fraction(4_000_000, HANDS)) / Fraction(76, 10 * HANDS)
