@@ -53,7 +53,7 @@ class Plan:
     floor: Floor
     start: datetime
     prefix: str
-    seed: int | str = 1
+    seed: int | str
     speed: float = 1.0
     tables: tuple[str, ...] = ()
     """Codes, or one number: that many, in the order of the floor. Empty: all."""

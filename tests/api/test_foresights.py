@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from accounting.office import registry
 from accounting.office.models import Job
 from accounting.office.services import jobs
 from tests.api.test_hits import Desk
+from tests.services.desk import ANYBODY
 from tests.services.house import House, message, royal
 
 AT = datetime(2026, 11, 28, 4, 0, tzinfo=UTC)
@@ -101,6 +103,9 @@ def test_a_replay_is_started_watched_and_read(auditor: Desk) -> None:
     # Before the royal three wagers: 51.0009 cents as it was, 60 as it would have been.
     assert (level["was"]["paid"], level["would"]["paid"]) == (1_000_051 * 10**6, 1_000_060 * 10**6)
     assert auditor.client.get("/api/v1/foresights/4711").status_code == 404
+    other = jobs.start(registry.jobs()["verify"], by=ANYBODY["auditor"], at=AT)
+    answer = auditor.client.get(f"/api/v1/foresights/{other.pk}")
+    assert (answer.status_code, answer.json()["detail"]) == (404, f"no replay {other.pk}"), "it is other work"
 
 
 def test_terms_are_foreseen_by_those_who_answer_for_them(auditor: Desk) -> None:

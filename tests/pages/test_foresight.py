@@ -136,6 +136,17 @@ def test_a_replay_from_its_start_to_its_result(administrator: Client, signed_in:
     assert signed_in("cage").get(f"/foreseen/{job.pk}/").status_code == 403
 
 
+def test_other_work_is_no_replay_and_no_report(house: House, signed_in: SignedIn) -> None:
+    auditor = signed_in(AUDITOR)
+    auditor.post("/audit/jobs/new/verify")
+    job = Job.objects.get()
+    assert job.kind == "verify"
+    for page in (f"/foreseen/{job.pk}/", f"/reports/made/{job.pk}/"):
+        assert auditor.get(page).status_code == 404, page
+    assert auditor.post(f"/foreseen/{job.pk}/cancel").status_code == 404
+    assert Job.objects.get().state == "queued", "nobody cancelled it"
+
+
 def test_a_replay_is_cancelled(administrator: Client) -> None:
     administrator.post(FORM, TODAY | {"replay": "1"})
     job = Job.objects.get()

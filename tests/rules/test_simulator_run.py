@@ -29,7 +29,7 @@ START = datetime(2026, 11, 28, 1, 0, tzinfo=UTC)
 
 
 def plan(**changes: Any) -> Plan:
-    settled: dict[str, Any] = {"floor": load_floor(DEMO), "start": START, "prefix": "T", **changes}
+    settled: dict[str, Any] = {"floor": load_floor(DEMO), "start": START, "prefix": "T", "seed": 1, **changes}
     return Plan(**settled)
 
 
