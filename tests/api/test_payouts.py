@@ -424,11 +424,11 @@ def test_envy_for_two_neighbours_with_the_same_hand_is_told_apart(api: Api) -> N
     (shown,) = api.play(sent)
     hits = {award["seat"]: award["hit"] for award in shown["settlement"]["awards"]}
     assert set(hits) == {1, 3}
-    found = [payout for payout in of(api, shown) if (payout["seat"], payout["kind"]) == (2, "envy")]
-    named = [api.found(f"payouts/{payout['id']}/explanation")["envy"] for payout in found]
-    assert sorted((envy["from_seat"], envy["hit"], envy["paid_cents"]) for (envy,) in named) == [
-        (1, hits[1], 30_000), (3, hits[3], 30_000),
-    ]  # fmt: skip
+    found = [payout for payout in of(api, shown) if payout["kind"] == "envy"]
+    named = [(payout["seat"], *api.found(f"payouts/{payout['id']}/explanation")["envy"]) for payout in found]
+    assert sorted((of_seat, envy["from_seat"], envy["hit"], envy["paid_cents"]) for of_seat, envy in named) == [
+        (1, 3, hits[3], 30_000), (2, 1, hits[1], 30_000), (2, 3, hits[3], 30_000), (3, 1, hits[1], 30_000),
+    ], "also to those who won themselves, whose own payouts stand before"  # fmt: skip
 
 
 @pytest.mark.parametrize("payout", ["nothing", "ms-mg01-1-99", "ms-mg01-99999999-1", "ms-mg01-0-1", "-1-1", "a-b-c", "ms-mg01-1-",

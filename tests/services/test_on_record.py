@@ -232,6 +232,10 @@ def test_a_row_beyond_its_stream_is_found_at_its_first_sequence_and_on_no_other_
         moved(there[1], following + 3)
         assert record.rows_beyond(stream_id) == none | {kind: following}, "the first of them"
     if kind not in {"events", "documents"}:  # those stand on their stream from 0 on, which their tables enforce
+        if kind != "transfers":  # the opening has its own
+            moved(following, 0)
+            assert record.rows_beyond(stream_id)[kind] == (following + 3 if len(there) > 1 else None), "0 is an event"
+            moved(0, following)
         moved(following, -7)
         assert record.rows_beyond(stream_id) == none | {kind: -7}, "the least of them, before the opening"
         if len(there) > 1:
