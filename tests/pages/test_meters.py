@@ -158,6 +158,21 @@ def test_ticks_of_time_are_on_the_clock_of_the_house() -> None:
     assert [label for _, label in times(first, first + 40, BOSTON)][:2] == ["11:00:00", "11:00:05"]
 
 
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        1, 5, 15, 30, MINUTE, 5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR,
+        DAY, 2 * DAY, 7 * DAY, 14 * DAY, 30 * DAY, 91 * DAY, 365 * DAY,
+    ],
+)  # fmt: skip
+def test_ticks_of_time_are_as_close_as_nine_steps_allow(step: int) -> None:
+    first = datetime(2026, 3, 2, tzinfo=UTC).timestamp()
+    assert [at - first for at, _ in times(first, first + 9 * step, UTC_ZONE)] == [step * n for n in range(10)]
+
+
 @pytest.mark.parametrize(("low", "high"), [(0, 1), (0, 99), (1_000_000, 1_000_060), (0, 10**12), (5, 10**9)])
 def test_ticks_of_money_are_few_and_round(low: int, high: int) -> None:
     found = amounts(low, high)

@@ -281,7 +281,8 @@ def test_a_device_names_the_newest_message_of_its_tables_and_a_table_the_last_si
     )
     for code in ("IDP-1", "IDP-2"):
         gateway = own[code]
-        assert (gateway.last_table, gateway.last_at) == (ALONE, RECEIVED + timedelta(minutes=9))
+        newest = (gateway.last_table, gateway.last_round, gateway.last_at)
+        assert newest == (ALONE, "late", RECEIVED + timedelta(minutes=9))
     heard = queries.last_heard()
     assert {table: heard[House.table(table)] - RECEIVED for table in (LINKED, ALONE, TWIN, NEIGHBOUR)} == {
         LINKED: timedelta(minutes=1), ALONE: timedelta(minutes=2), TWIN: timedelta(minutes=3), NEIGHBOUR: timedelta(minutes=3),
