@@ -101,6 +101,7 @@ def test_earlier_and_later_stay_at_the_table(house: House, signed_in: SignedIn) 
 def test_what_is_on_record_gets_the_moment_that_it_was_settled_by(house: House) -> None:
     """The migration fills in what settling writes today: both are compared."""
     house.play(royal("r-1"), royal("r-2", dealt_at=FAR), royal("r-3", dealt_at=NEVER_SET))
+    house.play(royal("opening", dealt_at=value("SELECT min(opened_at) FROM tables_table").isoformat()))
     close(TODAY)
     a_day_later = RECEIVED + timedelta(days=1)
     house.play(win("late"), win("in time", dealt_at=a_day_later.isoformat()), at=a_day_later)
