@@ -19,6 +19,7 @@ from django.db import connection, connections
 from django.db.utils import Error
 from kombu.connection import Connection
 from pytest_django import DjangoDbBlocker
+from structlog.testing import capture_logs
 
 from accounting import connecting
 from jackpot.config import address, broker
@@ -237,4 +238,7 @@ def test_the_hub_hears_again_whatever_happens_to_it(
         await asyncio.gather(task, return_exceptions=True)
         await asyncio.to_thread(connections.close_all)
 
-    asyncio.run(listen())
+    with capture_logs() as logged:
+        asyncio.run(listen())
+    said = [line["error"] for line in logged if line["event"] == "listening_again"]
+    assert [bool(error) for error in said] == [True] * (trouble != "garbage"), "why it had to, once"
