@@ -38,6 +38,8 @@ def test_a_day_is_closed_and_shows_every_meter_unmoved() -> None:
         ("2026-11-27", {"sequences": {}, "day": 1}, ("unknown_field", "/payload/day")),
         ("2026-11-31", {"sequences": {}}, "unknown_subject"),
         ("27 Nov", {"sequences": {}}, "unknown_subject"),
+        ("20261127", {"sequences": {}}, "unknown_subject"),
+        ("2026-W48-5", {"sequences": {}}, "unknown_subject"),
         ("2026-11-28", {"sequences": {}}, "wrong_state"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date, timedelta
 
 import pytest
@@ -75,6 +76,22 @@ def test_the_job_books_what_is_due_once_and_leaves_the_books_agreeing(busy_house
     assert states == {"unclaimed"}
     assert payouts.page({"state": "unclaimed"}).items
     verify()
+
+
+def test_what_somebody_saw_to_meanwhile_is_left_alone_and_any_other_refusal_ends_the_job(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    approved(house)
+    listed, paid = owed(), f"{LINKED}/R-1/1/3"
+    house.act("payout.pay", paid, method="cage")
+    house.act("hit.reject", FIRST)
+    left = [each.cents for each in listed if each.name not in (paid, FIRST)]
+    monkeypatch.setattr(jobs, "owed", lambda: listed)
+    assert booked(NEXT)["summary"] == f"{len(left)} booked as unclaimed, {sum(left) // 100:,}.00 dollars"
+    monkeypatch.setattr(jobs, "owed", lambda: [replace(listed[0], name="ms-mg01-000099")])
+    with pytest.raises(ActRefused) as refusal:
+        booked(NEXT)
+    assert refusal.value.code == "unknown_subject"
 
 
 def test_an_unclaimed_award_is_paid_or_goes_to_the_state(busy_house: House) -> None:
