@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -53,3 +54,13 @@ def test_all_of_two_messages_stands_side_by_side_with_the_seats_last_and_by_thei
     assert [row.part for row in found] == parts
     assert [row.part for row in found if row.differs] == parts[4:]
     assert (found[6].corrected, found[7].posted, found[7].corrected) == ("", "", '{"seat": 3}')
+
+
+def test_the_order_in_which_keys_and_seats_stand_is_no_difference() -> None:
+    def turned(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: turned(value[key]) for key in reversed(value)}
+        return [turned(seat) for seat in reversed(value)] if value == POSTED["seats"] else value
+
+    assert json.dumps(turned(POSTED)) != json.dumps(POSTED)
+    assert not [row.part for row in side_by_side(POSTED, turned(POSTED)) if row.differs]

@@ -384,9 +384,8 @@ def test_envy_and_jackpot_of_one_wager_are_one_transaction(house: House) -> None
 
 def test_all_that_one_wager_won_is_its_transaction_as_things_stand(house: House) -> None:
     """At each seat its own hit, envy of the others', and a straight that the table paid at once."""
-    wager = {"progressive": 500}
-    dealt = seat(1, "2s 7d", **wager), seat(2, "As Ks", **wager), seat(4, "9h 8h", **wager)
-    house.play(message("R-1", *dealt, seat(6, "9s 8s", **wager), table=TWIN, community="Qs Js Ts"))
+    dealt = seat(1, "2s 7d", progressive=500), seat(2, "As Ks", progressive=500), seat(4, "9h 8h", progressive=500)
+    house.play(message("R-1", *dealt, seat(6, "9s 8s", progressive=500), table=TWIN, community="Qs Js Ts"))
     tenth, whole = "twin-000001", "twin-000002"
     cents = dict(rows("SELECT 'twin-00000' || number, paid_cents FROM jackpot_hit"))
 
