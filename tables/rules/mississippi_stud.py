@@ -97,18 +97,17 @@ class MississippiStud(Game[Board]):
         The highest hand counts that is neither void nor forfeited nor, unless the term says so, folded; the dealer's
         too if there is one.  The odds go by the players dealt in.  `strengths` takes up those of the seats.
         """
-        best, void, forfeited = -1, ruling.void_seats, ruling.forfeited
+        void, forfeited = ruling.void_seats, ruling.forfeited
         for seat in message.seats:
             if (seat.folded is None or self.counts_folded) and seat.seat not in void and seat.seat not in forfeited:
                 first, second = seat.cards
-                strength = strengths[seat.seat] = five_card_strength(total + WEIGHT[first] + WEIGHT[second])
-                if strength > best:
-                    best = strength
+                strengths[seat.seat] = five_card_strength(total + WEIGHT[first] + WEIGHT[second])
+        played = [*strengths.values()]
         if message.dealer:
-            best = max(best, five_card_strength(total + hands.weigh(message.dealer)))
-        if best < 0:
+            played.append(five_card_strength(total + hands.weigh(message.dealer)))
+        if not played:
             return None
-        hand = FIVE_CARD_NAMES[best // FIVE_CARD_LEADS]
+        hand = FIVE_CARD_NAMES[max(played) // FIVE_CARD_LEADS]
         odds = self.cover_all.get(hand)
         return (hand, odds[len(message.seats) - 1]) if odds else None
 

@@ -74,7 +74,5 @@ class PaiGowPoker(Game[tuple[Strength, Strength]]):
 
 def _fouled(high: Strength, low: Strength) -> bool:
     """Whether the low hand ranks above the high hand."""
-    if high[0] != low[0]:
-        return low[0] > high[0]
     # Of hands alike in their first cards the one with more is not the lower.
-    return low[1] > high[1][: len(low[1])]
+    return low > (high[0], high[1][: len(low[1])])

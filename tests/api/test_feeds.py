@@ -225,6 +225,37 @@ def test_a_browser_that_does_not_read_keeps_nobody_waiting_and_is_cut_off(
     in_this_process(api, watch)
 
 
+@pytest.mark.parametrize(
+    ("watching", "pauses"), [(39, 0), (40, 1), (99, 2), (2_000, 50), (2_050, 50), (10_000, 50), (10_199, 50)]
+)
+def test_whoever_tells_many_lets_others_take_their_turn_and_not_too_often(
+    watching: int, pauses: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After every forty, and fifty times at most."""
+    monkeypatch.setattr(feeds, "PAUSE_SECONDS", 0)  # the loop goes round once
+    told: list[object] = []
+    turns: list[object] = []
+
+    class Watching:
+        def wake(self) -> None:
+            told.append(self)
+
+    async def others() -> None:
+        while True:
+            turns.append(None)
+            await asyncio.sleep(0)
+
+    async def run() -> None:
+        feed = feeds.Feed("twin", 1, 1)
+        feed.watching = {Watching() for _ in range(watching)}  # type: ignore[misc]
+        beside = asyncio.create_task(others())
+        await feed._tell()
+        beside.cancel()
+
+    asyncio.run(run())
+    assert (len(set(told)), len(turns)) == (watching, pauses)
+
+
 def test_a_reading_that_fails_is_made_again(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(feeds, "LOOK_AGAIN_SECONDS", 0.2)
     real = feeds.read_link

@@ -16,6 +16,7 @@ from django.urls.resolvers import URLResolver
 
 from accounting.shell.templatetags.pages import money
 from tests.pages.conftest import SignedIn, text_of
+from tests.pages.test_access import PAGES
 from tests.services.house import LINKED, House, message, rows, royal, seat, two_hits, value
 
 DIGITS = "9" * 5_000
@@ -51,6 +52,30 @@ def test_a_slash_too_many_or_too_few_leads_on(house: House, signed_in: SignedIn,
     response = client.get(asked)
     assert (response.status_code, response.headers.get("Location")) == (302, right)
     assert client.get(right).status_code == 200
+
+
+def test_only_who_reads_is_led_on_and_not_by_an_address_of_any_length(house: House, signed_in: SignedIn) -> None:
+    client = signed_in()
+    assert client.head("/payouts").headers["Location"] == "/payouts/"
+    assert client.post("/payouts").status_code == 404
+    longest = "/payouts".ljust(2_000, "/")
+    assert client.get(longest).headers["Location"] == "/payouts/"
+    assert client.get(longest + "/").status_code == 404
+
+
+READ_NOTHING = {
+    "/floor/now", "/rounds/MS-101/r-1", "/clock", "/jackpots/", "/jackpots/hits", "/jackpots/ms-mg01/hits",
+    "/hits/ms-mg01-000001/", "/payouts/ms-mg01-1-1/", "/accounting/liabilities/", "/foreseen/new/", "/audit/retention/",
+    "/guide/", "/guide/cage/", "/decisions/", "/set-up/",
+}  # fmt: skip
+"""Pages that show what they show, whatever their address says after its question mark."""
+
+
+def test_what_a_page_does_not_know_of_in_its_address_is_refused(house: House, signed_in: SignedIn) -> None:
+    house.play(royal("r-1"))
+    client = signed_in()
+    answers = {page: client.get(f"{page}{'&' if '?' in page else '?'}colour=red") for page in PAGES}
+    assert {page for page, answer in answers.items() if answer.status_code != 400} == READ_NOTHING
 
 
 NOWHERE = [

@@ -173,3 +173,25 @@ def test_whoever_comes_to_a_form_without_its_subject_chooses_from_what_it_can_be
     assert set(offers(CAGE, "payout.pay")) == {f"{LINKED}/R-1/1/3", f"{NEIGHBOUR}/R-2/1/3"}
     assert "ms-mg01/major" in offers(ACCOUNTING, "level.adjust")
     assert offers(SUPERVISOR, "hit.verify", f"?subject={FIRST}") == [], "who comes for one has chosen"
+
+
+def test_the_hits_of_a_link_go_on_page_by_page(
+    house: House, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jackpot.views.HITS_SHOWN", 2)
+    client = signed_in()
+
+    def shown() -> list[list[str]]:
+        pages, address = [], "/jackpots/ms-mg01/"
+        while address:
+            response = client.get(address)
+            pages.append([hit["hit"] for hit in response.context["hits"]])
+            onward = re.search(r'rel="next" href="([^"]+)"', response.content.decode())
+            address = onward[1] if onward else ""
+        return pages
+
+    names = [f"ms-mg01-{number:06d}" for number in range(5, 0, -1)]
+    house.play(*(royal(f"R-{number}") for number in range(1, 5)))
+    assert shown() == [names[1:3], names[3:5]]
+    house.play(royal("R-5"))
+    assert shown() == [names[:2], names[2:4], names[4:]]

@@ -28,7 +28,7 @@ from accounting.reporting.forms import csv as as_csv
 from accounting.reporting.forms import pdf
 from accounting.reporting.forms import xlsx as as_xlsx
 from accounting.reporting.making import Heading, Made
-from accounting.reporting.shape import MONEY, TEXT, Asked, Column, Foot, Report
+from accounting.reporting.shape import MONEY, TEXT, WHOLE, Asked, Column, Foot, Report
 from accounting.rules.parameters import BadParameter
 from accounting.rules.roles import (
     ACCOUNTING,
@@ -458,3 +458,18 @@ def test_taxes_know_days_of_the_calendar_and_everything_else_gaming_days(lived: 
     assert asked == {"tax": date(2026, 11, 28), "slips": date(2026, 11, 27)}
     shown = text_of(client_of(AUDITOR).get("/reports/tax/", {"from": "2026-11-01", "to": "2026-11-28"}))
     assert "days 2026-11-01 to 2026-11-28" in shown and "gaming days" not in shown
+
+
+def test_every_amount_and_number_is_added_up_but_what_adds_up_to_nothing() -> None:
+    """A balance at a moment, a deviation, an order, what one row repeats of another, and what acts of every kind are worth."""
+    left = {
+        f"{code}.{column.name}"
+        for code, report in registry.reports().items()
+        for column in report.columns
+        if column.kind in (MONEY, WHOLE) and not column.sums
+    }
+    assert left == {
+        "progressive.wagers", "progressive.wagered", "roll-forward.opening", "roll-forward.closing", "jackpots.order",
+        "jackpots.meter_before", "jackpots.meter_after", "tax.payee", "tax.payees", "statistics.deviation", "acts.amount",
+        "exceptions.amount",
+    }  # fmt: skip

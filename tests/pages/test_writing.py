@@ -34,8 +34,9 @@ def test_millionths_lose_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("card", "name"),
-    [("As", "ace of spades"), ("Td", "ten of diamonds"), ("2c", "two of clubs"), ("Jk", "joker"), ("??", "??")],
-)
+    [("As", "ace of spades"), ("Td", "ten of diamonds"), ("2c", "two of clubs"), ("Jk", "joker"), ("??", "??"),
+     ("Xs", "Xs"), ("Ax", "Ax"), ("A", "A"), ("Ass", "Ass"), ("", "")],
+)  # fmt: skip
 def test_cards_have_names(card: str, name: str) -> None:
     assert cards.name(card) == name
 

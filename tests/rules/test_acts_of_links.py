@@ -82,6 +82,8 @@ def test_a_jackpot_rarer_than_allowed_is_refused_last() -> None:
 
 def test_a_filed_link_keeps_its_odds_and_opens_with_what_was_filed_once() -> None:
     lines = Lines()
+    (nothing,) = Lines().done("link.file", "nn", **FILING | {"initial": {"major": 0}})["changes"]
+    assert nothing["initial"] == {"major": 0}
     (change,) = lines.done("link.file", "nn", **FILING | {"initial": {}})["changes"]
     assert change["odds"]["major"]["mississippi-stud"] == "1/64974", "4 royals and 36 straight flushes in 2,598,960"
     assert change["initial"] == {"major": 10_000}, "what is not named opens at its reset"

@@ -34,10 +34,14 @@ def test_a_day_is_closed_and_shows_every_meter_unmoved() -> None:
         ("2026-11-27", {"sequences": []}, ("invalid_value", "/payload/sequences")),
         ("2026-11-27", {"sequences": {"aa": -1}}, ("invalid_value", "/payload/sequences/aa")),
         ("2026-11-27", {"sequences": {"aa": True}}, ("invalid_value", "/payload/sequences/aa")),
+        ("2026-11-27", {"sequences": {"aa": 2**63}}, ("invalid_value", "/payload/sequences/aa")),
+        ("2026-11-27", {"sequences": {"nobody": 0}}, ("invalid_value", "/payload/sequences/nobody")),
         ("2026-11-27", {"sequences": {"a/b~c": 1}}, ("invalid_value", "/payload/sequences/a~1b~0c")),
         ("2026-11-27", {"sequences": {}, "day": 1}, ("unknown_field", "/payload/day")),
         ("2026-11-31", {"sequences": {}}, "unknown_subject"),
         ("27 Nov", {"sequences": {}}, "unknown_subject"),
+        ("20261127", {"sequences": {}}, "unknown_subject"),
+        ("2026-W48-5", {"sequences": {}}, "unknown_subject"),
         ("2026-11-28", {"sequences": {}}, "wrong_state"),
     ],
 )
@@ -50,7 +54,7 @@ def test_a_closed_day_and_all_before_it_stay_closed() -> None:
     lines.done("day.close", "2026-11-26", sequences={})
     assert lines.code("day.close", "2026-11-26", sequences={}) == "wrong_state"
     assert lines.code("day.close", "2026-11-01", sequences={}) == "wrong_state"
-    lines.done("day.close", "2026-11-27", sequences={})
+    lines.done("day.close", "2026-11-27", sequences={"aa": 0, "MS-5": 2**63 - 1})
 
 
 def test_the_day_begins_where_the_property_says() -> None:

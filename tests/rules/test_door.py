@@ -104,6 +104,8 @@ def test_a_missing_key_is_named(harbor: Any, good: dict[str, Any], pointer: str)
     "pointer",
     [
         "/surrender",
+        "/result",
+        "/seats/1/result",
         "/kind",
         "/dealing/shuffles",
         "/seats/1/surrender",

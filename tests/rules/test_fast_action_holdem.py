@@ -12,7 +12,7 @@ import pytest
 from jackpot.rules.definition import DefinitionRefused
 from tables.rules import several_decks
 from tables.rules.cards import RANKS, WEIGHT
-from tables.rules.fast_action_holdem import house_way
+from tables.rules.fast_action_holdem import house_way, preference
 from tables.rules.several_decks import SEVENTEEN_HANDS
 from tables.rules.table import TableTerms
 from tests.rules.felt import (
@@ -160,6 +160,19 @@ def test_every_hand_of_a_shoe_is_counted(decks: int) -> None:
 def test_the_dealer_sets_by_the_house_way(four: str, kept: str) -> None:
     assert sorted(house_way(four.split())) == sorted(kept.split())
     assert sorted(house_way(four.split()[::-1])) == sorted(kept.split())
+
+
+def test_the_fourteen_places_of_the_house_way_begin_and_end_where_the_rules_say() -> None:
+    """The greatest and the least two cards of every place, in the order in which the house way prefers them."""
+    places = [
+        ("As As", "2s 2s"), ("As Ah", "2s 2h"), ("As Ks", "As Ts"), ("Ks Qs", "Js Ts"), ("As Kh", "As Th"), ("Ks Qh", "Qs Jh"),
+        ("As 9s", "As 2s"), ("Ks Js", "Qs Ts"), ("Ks Jh", "Ks Jh"), ("As 9h", "As 2h"), ("Ts 9s", "3s 2s"), ("Ks 9s", "4s 2s"),
+        ("Js Th", "3s 2h"), ("Ks Th", "4s 2h"),
+    ]  # fmt: skip
+    found = [[preference(*two.split()) for two in ends] for ends in places]
+    assert [-place for ends in found for place, _, _ in ends] == [place for place in range(1, 15) for _ in range(2)]
+    each = [one for ends in found for one in ends]
+    assert each == sorted(each, reverse=True)
 
 
 def test_of_two_choices_alike_the_one_reported_first_is_kept() -> None:

@@ -124,6 +124,7 @@ def test_a_limit_bounds_the_meter_at_the_next_hit() -> None:
     assert level.next_meter is not None and abs(level.next_meter.mean - by_hand) < Fraction(1, 10**6)
     assert (level.next_meter.low, level.next_meter.high) == (1_000_040, 1_000_040)
     assert level.meter is not None and not level.meter.exact and level.house_long_run is None
+    assert level.meter.low is not None and level.meter.low <= level.meter.mean <= 1_000_040 == level.meter.high
 
 
 FREQUENT = ProgressivePaytable(

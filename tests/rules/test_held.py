@@ -132,6 +132,9 @@ def test_too_many_hits_never_come_without_a_card_twice(harbor: Any) -> None:
     assert reasons(harbor, harbor.message("MS-101", "Ts Js Qs", *flushes)) == ["duplicate_card", "too_many_hits"]
     dead = [harbor.seat(1, "As Ks", progressive=100), harbor.seat(2, "As Ks")]
     assert reasons(harbor, harbor.message("MS-101", "Ts Js Qs", *dead)) == ["duplicate_card"]
+    for code in ("forfeit", "wrong_card_count"):
+        out = harbor.message("MS-101", "Ts Js Qs", *royals, irregularities=[{"code": code, "seat": 2}])
+        assert reasons(harbor, out) == ["duplicate_card"], f"one of them is out: {code}"
     folded = [harbor.seat(number, "As Ks", folded="third_street", progressive=100) for number in (1, 2)]
     assert reasons(harbor, harbor.message("MS-107", "Ts Js Qs", *folded)) == ["duplicate_card"]
     assert reasons(harbor, harbor.message("MS-101", "Ts Js Qs", *folded)) == ["duplicate_card", "too_many_hits"]

@@ -133,6 +133,16 @@ def test_a_pair_of_jacks_raises_and_a_bare_deuce_folds() -> None:
     assert strategy.value(canonical(seven_deuce), 1).folds == (deals, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("nets", "chosen"), [((-4, -4, -4), 0), ((-5, -4, -4), 1), ((-5, -3, -2), 2), ((-5, -5, -6), None)]
+)
+def test_of_equal_plays_the_smallest_raise_is_made_and_a_fold_only_if_every_raise_is_worse(
+    nets: tuple[int, ...], chosen: int | None
+) -> None:
+    fold, *raises = [mississippi_stud.Play(each, 0, staked, 0, (0, 0, 0)) for staked, each in enumerate((-4, *nets))]
+    assert mississippi_stud._best(fold, raises) == (fold if chosen is None else raises[chosen])
+
+
 def test_boston_5_with_no_hand_worth_a_fold() -> None:
     """Whoever always plays wins as often as the dealer, so the edge is the beaten antes less the bonus."""
     odds = of_edition("b5-base").ordinary

@@ -70,6 +70,7 @@ def test_who_consumes_is_told_again_after_a_crash_has_emptied_the_table_of_who_i
             service.execute(left)
             with app.amqp.TaskConsumer(broker.channel(), queues=[app.amqp.queues["work"]]):
                 assert service.execute(told).fetchone() == (0,), left
+        assert broker.transport._get_notify_waiter().channels == {"pgmq.q_work.INSERT"}, "and it listens"
 
 
 class Noting(psycopg.Connection[Any]):

@@ -592,7 +592,11 @@ def test_another_key_is_refused_and_what_cannot_be_looked_at_is_no_difference(pl
     content = pack(wanted("ms-mg01"))
     other = checked(tmp_path, content, "--key", "33" * 32)
     assert other.returncode == 1 and "key that signed it" in other.stderr
-    for more, why in ((("--key", "12"), "--key: an Ed25519 public key"), (("--nothing",), "usage:")):
+    for more, why in (
+        (("--key", "12"), "--key: an Ed25519 public key"),
+        (("--nothing",), "usage:"),
+        (("second",), "usage:"),
+    ):
         found = checked(tmp_path, content, *more)
         assert found.returncode == 2 and why in found.stderr
     verifier = parts_of(content)["verifier.pyz"]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
+from dataclasses import replace
+from datetime import date, datetime, timedelta
 
 import pytest
 import time_machine
@@ -10,12 +11,13 @@ import time_machine
 from accounting.office import registry
 from accounting.office.services.jobs import Report
 from accounting.queries import trial_balance
+from accounting.reporting import making
 from accounting.rules.acts import ActRefused
 from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER
 from jackpot import hit_queries
-from tables import jobs
+from tables import jobs, reports
 from tables.queries import payouts
-from tables.queries.unclaimed import Owed, owed
+from tables.queries.unclaimed import Owed, owed, waiting
 from tests.services.house import LINKED, RECEIVED, TWIN, House, rows, royal, run, two_hits, verify
 
 FIRST = "ms-mg01-000001"
@@ -75,6 +77,45 @@ def test_the_job_books_what_is_due_once_and_leaves_the_books_agreeing(busy_house
     assert states == {"unclaimed"}
     assert payouts.page({"state": "unclaimed"}).items
     verify()
+
+
+def test_the_register_as_a_report_tells_what_is_payable_from_what_is_unclaimed_and_says_what_is_due(
+    house: House,
+) -> None:
+    approved(house)
+    cents = {each.name: each.cents for each in [*owed(), *waiting()]}
+    envy, detected = f"{LINKED}/R-1/1/3", ("ms-mg01-000002", "ms-mg01-000003")
+    assert set(detected) < set(cents)
+
+    def shown(at: datetime, *state: str) -> dict[object, tuple[object, ...]]:
+        asked = making.asked(reports.UNCLAIMED, [("state", [*state])] if state else [], at=at)
+        return {name: (*amounts, due) for _, name, _, _, *amounts, _, _, due in reports.UNCLAIMED.rows(asked)}
+
+    def expected(due: str | None) -> dict[str, tuple[object, ...]]:
+        return {name: (whole, 0, "verify and approve" if name in detected else due) for name, whole in cents.items()}
+
+    assert (shown(RECEIVED), shown(NEXT)) == (expected(None), expected("book as unclaimed"))
+    house.act("payout.unclaimed", envy, at=NEXT)
+    assert shown(NEXT) == expected("book as unclaimed") | {envy: (0, cents[envy], None)}
+    assert shown(YEAR, "unclaimed") == {envy: (0, cents[envy], "remit to the state")}
+    asked = making.asked(reports.UNCLAIMED, [], at=NEXT)
+    assert all("agrees" in said for said in reports.UNCLAIMED.remarks(asked))
+
+
+def test_what_somebody_saw_to_meanwhile_is_left_alone_and_any_other_refusal_ends_the_job(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    approved(house)
+    listed, paid = owed(), f"{LINKED}/R-1/1/3"
+    house.act("payout.pay", paid, method="cage")
+    house.act("hit.reject", FIRST)
+    left = [each.cents for each in listed if each.name not in (paid, FIRST)]
+    monkeypatch.setattr(jobs, "owed", lambda: listed)
+    assert booked(NEXT)["summary"] == f"{len(left)} booked as unclaimed, {sum(left) // 100:,}.00 dollars"
+    monkeypatch.setattr(jobs, "owed", lambda: [replace(listed[0], name="ms-mg01-000099")])
+    with pytest.raises(ActRefused) as refusal:
+        booked(NEXT)
+    assert refusal.value.code == "unknown_subject"
 
 
 def test_an_unclaimed_award_is_paid_or_goes_to_the_state(busy_house: House) -> None:

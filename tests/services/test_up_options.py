@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -16,6 +17,7 @@ from django.conf import settings
 from accounting.services.signing import public_key
 from jackpot.config import up
 from jackpot.config.data_folder import DataFolder
+from jackpot.config.processes import Known, State
 
 
 @pytest.mark.parametrize("port", [0, -1, 65_536, 10**12])
@@ -130,6 +132,18 @@ def test_it_gives_up_where_a_child_does_not_stay_up_and_waits_for_nobody_when_it
     starting.stopping = True
     starting._wait_until_ready()
     assert health.asked == 1
+
+
+def test_what_an_up_that_was_killed_has_left_is_ended_and_nothing_is_said_where_it_left_nothing(
+    starting: up.Up, capsys: pytest.CaptureFixture[str]
+) -> None:
+    starting._take_over()
+    assert capsys.readouterr().out == ""
+    with subprocess.Popen(["sleep", "600"]) as orphan:
+        State(children={"web": Known.of(orphan.pid)}).write(starting.data.state)
+        starting._take_over()
+        assert orphan.wait(30) != 0
+    assert "the last `up` was killed; ending 1 processes that it left" in capsys.readouterr().out
 
 
 def test_who_may_sign_in_is_said_and_how_to_stop_where_somebody_is_there_to_do_so(

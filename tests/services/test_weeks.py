@@ -126,6 +126,26 @@ def test_what_is_marked_is_what_lies_past_the_threshold(played: House, monkeypat
         assert mark in marks(at - 1) and mark not in marks(at + 1), mark
 
 
+def test_a_week_is_compared_with_others_of_as_many_wagers_as_are_enough(
+    played: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The fewer of the two count; of a table that did not play, those that it had before."""
+
+    def marks(least: int) -> dict[str, bool]:
+        cache.clear()
+        monkeypatch.setattr(weeks, "thresholds_in", lambda jurisdiction, on: Thresholds(1, 1, least, 4, 7))
+        found = {line.table: line.unusual or "" for line in weeks.lines(WEEK)}
+        return {LINKED: "the weeks before" in found[LINKED], TWIN: "did not play" in found[TWIN]}
+
+    now, before = (
+        {each.table: each.wagers for each in statistics.by_table(statistics.over(first, last))}
+        for first, last in ((WEEK, date(2026, 11, 29)), (date(2026, 10, 26), date(2026, 11, 22)))
+    )
+    fewer = min(now[LINKED], before[LINKED])
+    for table, enough in ((LINKED, fewer), (TWIN, before[TWIN])):
+        assert (marks(enough)[table], marks(enough + 1)[table]) == (True, False), table
+
+
 def test_what_was_held_more_is_marked_as_above(played: House, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weeks, "thresholds_in", lambda jurisdiction, on: Thresholds(1, 1, 1, 4, 7))
     played.play(message("R-30", dealt_at="2026-11-30T20:00:00-05:00"), at=OVER)

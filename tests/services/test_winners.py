@@ -27,8 +27,9 @@ from accounting.slips.services import letting_go, winners
 from devices.audit.findings import Difference
 from devices.audit.slips import verify_slips
 from jackpot.config.data_folder import DataFolder
+from tables.services import slips
 from tests.services.desk import ANYBODY
-from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, run, two_hits, verify
+from tests.services.house import LINKED, TWIN, House, message, refused_by, rows, royal, run, seat, two_hits, verify
 from tests.services.played import tamper
 from tests.services.test_slips import AT, CAGE, ENVY, HIT, approved, ask, shown, voided
 
@@ -379,6 +380,33 @@ def test_envy_and_jackpot_of_one_wager_are_one_transaction(house: House) -> None
     assert [form["withholding"] for form in forms] == ["regular", "regular"]
     assert sum(form["withheld_cents"] for form in forms) == 649_500 * 24 // 100
     assert sum(form["winnings_cents"] for form in forms) == 649_500
+
+
+def test_all_that_one_wager_won_is_its_transaction_as_things_stand(house: House) -> None:
+    """At each seat its own hit, envy of the others', and a straight that the table paid at once."""
+    dealt = seat(1, "2s 7d", progressive=500), seat(2, "As Ks", progressive=500), seat(4, "9h 8h", progressive=500)
+    house.play(message("R-1", *dealt, seat(6, "9s 8s", progressive=500), table=TWIN, community="Qs Js Ts"))
+    tenth, whole = "twin-000001", "twin-000002"
+    cents = dict(rows("SELECT 'twin-00000' || number, paid_cents FROM jackpot_hit"))
+
+    def won(subject: str) -> dict[str, int]:
+        found = slips.transaction(subject)
+        assert found["wager_cents"] == 500
+        return {line["subject"]: line["cents"] for line in found["lines"]}
+
+    def envy(number: int) -> dict[str, int]:
+        return {
+            f"{TWIN}/R-1/{number}/{place}": cents for place, cents in ((6, 150_000), (2, 500_000)) if place != number
+        }
+
+    assert won(tenth) == {tenth: cents[tenth]} | envy(6)
+    assert won(whole) == won(f"{TWIN}/R-1/2/6") == {whole: cents[whole]} | envy(2)
+    assert won(f"{TWIN}/R-1/4/6") == won(f"{TWIN}/R-1/4/2") == envy(4) | {"progressive": 12_345}
+    assert won(f"{TWIN}/R-1/1/6") == envy(1)
+    house.act("hit.reject", whole)
+    assert won(tenth) == {tenth: cents[tenth]}
+    assert won(f"{TWIN}/R-1/2/6") == envy(2)
+    assert won(f"{TWIN}/R-1/4/6") == {f"{TWIN}/R-1/4/6": 150_000, "progressive": 12_345}
 
 
 def test_without_a_number_what_is_reported_is_withheld_from_until_it_is_given(won: House) -> None:
