@@ -241,6 +241,24 @@ def test_all_that_rejected_hits_won_is_taken_off_and_nothing_of_another_link(hou
         assert (each.jackpot_cents, each.envy_cents, each.rejections) == (0, 0, 0), "they are of the day before"
 
 
+def test_what_the_house_adds_to_a_meter_for_a_rejection_is_no_award(house: House) -> None:
+    """Where the meter and the award together are less than what the level was reset with."""
+    house.act("link.suspend", "ms-mg01", at=OPENED + timedelta(days=1))
+    house.act(
+        "link.terms", "ms-mg01", at=OPENED + timedelta(days=2), levels=[{"code": "major", "reset_cents": 9_000_000}]
+    )
+    house.act("link.resume", "ms-mg01", at=OPENED + timedelta(days=3))
+    won = royal("R-1")
+    (settlement,) = house.play(won)
+    before = figures(house, LINKED, "ms-mg01", won)
+    house.act("level.adjust", "ms-mg01/major", part="display", cents=-8_990_000, reason="correction")
+    house.act("hit.reject", "ms-mg01-000001")
+    assert rows("SELECT FROM accounting_transfer WHERE reason = 'rejection' AND debit_id ="
+                " (SELECT id FROM accounting_account WHERE code = 'adjustments')")  # fmt: skip
+    (found,) = tables_on(DAY, table=LINKED)
+    assert found.jackpot_cents == before.jackpot_cents - settlement["awards"][0]["paid_cents"] == 0
+
+
 def test_a_hit_that_came_to_nothing_is_rejected_like_any_other(house: House) -> None:
     """Its meter showed nothing, so that no cent moves with it."""
     link, table = FLOOR.index('[[links]]\ncode = "twin"'), FLOOR.index('[[tables]]\ncode = "TW-201"')

@@ -220,6 +220,14 @@ def test_who_won_is_let_go_of_after_its_term_on_record_and_the_slip_verifies_as_
     assert [one["name"] for one in winners.look(ENVY, by="ann", at=AT, reason="filing")] == ["Pat Winner"]
 
 
+def test_who_won_is_let_go_of_payout_by_payout(won: House) -> None:
+    for subject, cents in ((HIT, award()), (ENVY, 100_000)):
+        winners.take_down(subject, [payee(cents)], by=CAGE.name, at=LONG_AGO, random=os.urandom)
+    assert letting_go.let_go(AT) == 2
+    records = AuditRecord.objects.filter(action="let go of who won").order_by("id")
+    assert [(one.subject, len(one.detail["digests"])) for one in records] == [(ENVY, 1), (HIT, 1)]
+
+
 def test_who_won_stays_until_four_years_after_its_payment(won: House) -> None:
     winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
     ask("hit.pay", HIT, CAGE, method="cage")
@@ -233,7 +241,9 @@ def test_who_won_stays_until_four_years_after_its_payment(won: House) -> None:
         run("TRUNCATE slips_particulars CASCADE")
 
 
-@pytest.mark.parametrize("change", ["share_cents = share_cents + 1", "by = 'x'", "sealed = 'x'"])
+@pytest.mark.parametrize(
+    "change", ["share_cents = share_cents + 1", "by = 'x'", "sealed = 'x'", "sealed = '', by = 'x'"]
+)
 def test_with_who_won_nothing_else_of_it_may_go(won: House, change: str) -> None:
     winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
     with refused_by("who_won_is_kept_for_its_term"):
@@ -457,6 +467,12 @@ def test_forms_come_by_slip_and_payee(won: House) -> None:
     ask("hit.pay", HIT, CAGE, method="cage")
     day = date(2026, 11, 27)
     found = list(queries.forms_between(day, day + timedelta(days=1)))
-    assert [(form.payee, form.payees, form.paid_cents) for form in found] == [
-        (1, 3, first), (2, 3, first), (3, 3, cents - 2 * first),
-    ]  # fmt: skip
+    each = [(1, 3, first), (2, 3, first), (3, 3, cents - 2 * first)]
+    assert [(form.payee, form.payees, form.paid_cents) for form in found] == each
+    voided(1)
+    ask("slip.issue", ENVY, CAGE, method="cage", form="cash")
+    replaced = list(queries.forms_between(day, day + timedelta(days=1)))
+    assert [(form.slip_id, form.payee, form.payees, form.paid_cents) for form in replaced] == [
+        (2, *one) for one in each
+    ]
+    assert queries.standing_names() == ["000003", "000002"] and queries.standing_names(most=1) == ["000003"]
