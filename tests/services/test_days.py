@@ -173,6 +173,30 @@ def test_a_void_lock_is_taken_off_on_its_day_whatever_another_link_does_at_the_s
         assert (found[LINKED], found[TWIN]) == (linked, twin), day
 
 
+def test_what_the_house_makes_good_of_a_lock_that_is_taken_back_is_no_contribution(house: House) -> None:
+    """Where the meter shows less than what is to be taken from it; by people, and with a void result."""
+    for lock in (locked("R-1"), locked("R-2")):
+        house.play(lock)
+        ((shown,),) = rows(
+            "SELECT value_cents FROM jackpot_meter JOIN jackpot_level ON id = level_id WHERE code = 'major'"
+        )
+        house.act("level.adjust", "ms-mg01/major", part="display", cents=-shown, reason="correction")
+        if lock["round"] == "R-1":
+            house.act("lock.void", f"{LINKED}/R-1")
+        else:
+            house.play(message("R-2", irregularities=[{"code": "shoe_failed"}]))
+    made_good = (
+        "SELECT count(DISTINCT sequence) FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id"
+    )
+    assert rows(f"{made_good} WHERE reason = 'void' AND debit.code = 'adjustments'") == [(2,)]
+    ((net,),) = rows(
+        "SELECT sum(amount_cents * CASE WHEN debit.code = 'contribution_expense' THEN 1 ELSE -1 END)"
+        " FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id"
+        " JOIN accounting_account credit ON credit.id = credit_id WHERE 'contribution_expense' IN (debit.code, credit.code)"
+    )
+    assert tables_on(DAY, table=LINKED)[0].contributions_cents == int(net)
+
+
 def test_voids_of_a_day_are_taken_off_together_and_nothing_of_another_link(house: House) -> None:
     """All that a table played, and part of what another did, at the same places of two streams."""
     pair = [seat(1, "Ks Kc"), seat(2, "3s 7d")]

@@ -420,6 +420,24 @@ def test_what_ends_of_one_person_ends_of_nobody_else(maria: User) -> None:
     assert links.opened_by("zoe", "of zoe", at=AT) == zoe
 
 
+def test_everybody_stands_by_name_with_what_is_open_of_their_own_the_newest_first(maria: User) -> None:
+    accounts.invite("ann", ["cage"], secret="of ann", by=SAM, at=AT)
+    ann = User.objects.get(username="ann")
+    for number, person in enumerate((maria, ann, maria)):
+        signed_in(person, f"k{number}")
+        Session.objects.filter(session_key=f"k{number}").update(since=AT + timedelta(minutes=number))
+        tokens.issue(person.username, secret=str(number), purpose=str(number), by=Actor(person.username), at=AT)
+    shown = [(one.name, one.state, one.sessions, one.tokens) for one in queries.people(AT)]
+    assert shown == [("ann", "invited", 1, 1), ("maria", "active", 2, 2)]
+    for name, own in (("ann", [1]), ("maria", [2, 0])):
+        since = [session.since for session in queries.sessions_of(name, AT)]
+        assert since == [AT + timedelta(minutes=number) for number in own]
+        assert [token.purpose for token in queries.tokens_of(name)] == [str(number) for number in own]
+    over = AT + timedelta(hours=72)
+    for at, until in ((over - timedelta(microseconds=1), over), (over, None)):
+        assert [one.link_until for one in queries.people(at)] == [until, None]
+
+
 def test_a_session_counts_until_the_moment_it_ends(maria: User) -> None:
     signed_in(maria, "k1")
     over = AT + timedelta(days=1)
