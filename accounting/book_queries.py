@@ -49,7 +49,7 @@ LESS_LATER = """
 def balances_at(moment: datetime) -> list[Balance]:
     """Every account that had moved by a moment, that moment included, in the order of the chart: what had been recorded."""
     sums: dict[int, list[int]] = {}
-    for stream_id, following in Stream.objects.order_by("id").values_list("id", "next_sequence"):
+    for stream_id, following in Stream.objects.values_list("id", "next_sequence"):
         cut = recorded_from(stream_id, moment + NEXT_MICROSECOND)
         statement = BEFORE if cut <= following // 2 else LESS_LATER
         for account_id, debits, credits in execute(statement, {"stream": stream_id, "cut": cut}):

@@ -163,18 +163,9 @@ def _waiting_for(person: Person, at: datetime) -> Q:
     """Waiting, by somebody else, not agreed to by this person, and lacking one of their roles."""
     waiting = Q(outcome=None, expires_at__gt=at) & ~Q(by=person.name)
     mine = Approval.objects.filter(proposal=OuterRef("pk"), by=person.name)
-    candidates = _with_all(
-        Proposal.objects.filter(waiting).exclude(Exists(mine)).filter(_needing(person.roles)).order_by()
-    )
+    candidates = _with_all(Proposal.objects.filter(waiting).exclude(Exists(mine)).order_by())
     # Few wait at a time: whether a role is still missing is counted here and not in SQL.
     return Q(id__in=[one.pk for one in candidates if agrees_as(person.roles, still_needed(one)) is not None])
-
-
-def _needing(roles: Iterable[str]) -> Q:
-    wanted = Q(pk__in=[])
-    for role in roles:
-        wanted |= Q(needs__contains=[{"role": role}])
-    return wanted
 
 
 def shown(proposal: Proposal, at: datetime) -> dict[str, Any]:

@@ -264,11 +264,14 @@ class FormPaid:
 
 
 def forms_between(first: date, last: date) -> Iterator[FormPaid]:
-    """The tax forms of slips that stand whose payment is dated from one day to another, by slip and payee, a run at a time."""
+    """The tax forms of slips that stand whose payment is dated from one day to another, a run at a time.
+
+    The latest slip first, and of each its payees in their order.
+    """
     slips = _standing(TaxForm.objects.filter(paid_on__range=(first, last), slip__void__isnull=True))
-    numbers = sorted(set(slips.values_list("slip_id", flat=True)))
+    numbers = sorted(set(slips.values_list("slip_id", flat=True)), reverse=True)
     for place in range(0, len(numbers), AT_ONCE):
-        run = _standing(TaxForm.objects.filter(slip__in=numbers[place : place + AT_ONCE])).order_by("slip", "payee")
+        run = _standing(TaxForm.objects.filter(slip__in=numbers[place : place + AT_ONCE])).order_by("-slip_id", "payee")
         payees = Counter(form.slip_id for form in run)
         for form in run:
             yield FormPaid(
@@ -305,8 +308,8 @@ def in_order() -> Iterator[Slip]:
 
 
 def payments() -> Iterator[tuple[Slip, SlipPayment]]:
-    """Every slip that was paid, with its payment."""
-    for payment in SlipPayment.objects.select_related("slip").order_by("slip").iterator():
+    """Every slip that was paid, with its payment, in the order of numbers."""
+    for payment in SlipPayment.objects.select_related("slip").order_by("slip_id").iterator():
         yield payment.slip, payment
 
 

@@ -43,7 +43,7 @@ def tables_shown(stream_id: int) -> dict[str, dict[str, Any]]:
                 for row in table.terms.all()
             ],
         }
-        for table in tables.order_by("code")
+        for table in tables
     }
 
 

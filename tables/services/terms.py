@@ -215,7 +215,7 @@ def now_in_force() -> dict[str, Standing]:
         for code, table_id in tables:
             if code in known:
                 found[code] = Standing(table_id, stream_id, known[code].terms.at(ALWAYS), *_now(known[code]))
-    return found
+    return dict(sorted(found.items()))
 
 
 def _now(table: TableState) -> tuple[str | None, bool]:
@@ -225,7 +225,7 @@ def _now(table: TableState) -> tuple[str | None, bool]:
 
 def _streams() -> Iterator[tuple[int, int, list[tuple[str, int]]]]:
     tables: dict[tuple[int, int], list[tuple[str, int]]] = {}
-    rows = models.Table.objects.order_by("code").values_list("stream_id", "stream__terms_version", "code", "id")
+    rows = models.Table.objects.values_list("stream_id", "stream__terms_version", "code", "id")
     for stream_id, version, code, table_id in rows:
         tables.setdefault((stream_id, version), []).append((code, table_id))
     for (stream_id, version), found in tables.items():

@@ -12,7 +12,8 @@ import pytest
 from django.db import connection
 
 from accounting import connecting
-from accounting.services.holders import SILENT_SECONDS, Watch
+from accounting.services.holders import END, SILENT_SECONDS, Watch
+from accounting.statements import execute
 from devices.queries import ATTEMPTING, ATTEMPTING_CLASS
 from tests.services.house import House, rows, value
 
@@ -151,6 +152,19 @@ def test_who_computes_or_waits_for_a_lock_is_left_alone(busy_house: House, looki
         assert looking(3 * SILENT_SECONDS) == []
         for each in (at_work, waiting, owner):
             value("SELECT pg_terminate_backend(%s)", each.info.backend_pid)
+
+
+def test_who_has_gone_on_since_the_look_is_not_ended(busy_house: House) -> None:
+    """What was seen of it may be as it was, and the server waits for it no more."""
+    with session() as other:
+        pid = other.info.backend_pid
+        other.pgconn.send_query(b"SELECT pg_sleep(60)")
+        give_up = time.monotonic() + 30
+        while value("SELECT coalesce(wait_event_type, '') FROM pg_stat_activity WHERE pid = %s", pid) != "Timeout":
+            assert time.monotonic() < give_up
+        ((born, changed),) = rows("SELECT backend_start, state_change FROM pg_stat_activity WHERE pid = %s", pid)
+        assert execute(END, [pid, born, changed]) == []
+        value("SELECT pg_terminate_backend(%s)", pid)
 
 
 def test_who_keeps_somebody_waiting_is_ended_whatever_it_holds(

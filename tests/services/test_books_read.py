@@ -492,6 +492,12 @@ def test_the_day_that_a_stream_had_closed_is_the_latest_before_an_event(kept: Ho
         for sequence in range(value("SELECT next_sequence FROM accounting_stream WHERE id = %s", stream_id) + 1):
             expected = max((day for day, at in closings if at[stream] < sequence), default=None)
             assert day_queries.closed_before(stream_id, sequence) == expected, (stream, sequence)
+            over = next(((day, at[stream]) for day, at in closings if at[stream] >= sequence), None)
+            assert closed_days.signed_over(stream_id, sequence) == over, (stream, sequence)
+    for day in (DAY, *(day + timedelta(days=1) for day, _ in closings)):
+        closing = next((at for closed, at in reversed(closings) if closed < day), {})
+        assert closed_days.closing_of(day) == {House.stream(stream): at for stream, at in closing.items()}
+    assert {head.stream: head.sequence for head in closed_days.last_heads().values()} == closings[-1][1]
     said = [(each[:2], each[2]) for each in event_queries.closing_events()]
     assert said == sorted(
         ((House.stream(stream), at[stream]), day.isoformat()) for day, at in closings for stream in STREAMS

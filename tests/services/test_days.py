@@ -173,6 +173,30 @@ def test_a_void_lock_is_taken_off_on_its_day_whatever_another_link_does_at_the_s
         assert (found[LINKED], found[TWIN]) == (linked, twin), day
 
 
+def test_what_the_house_makes_good_of_a_lock_that_is_taken_back_is_no_contribution(house: House) -> None:
+    """Where the meter shows less than what is to be taken from it; by people, and with a void result."""
+    for lock in (locked("R-1"), locked("R-2")):
+        house.play(lock)
+        ((shown,),) = rows(
+            "SELECT value_cents FROM jackpot_meter JOIN jackpot_level ON id = level_id WHERE code = 'major'"
+        )
+        house.act("level.adjust", "ms-mg01/major", part="display", cents=-shown, reason="correction")
+        if lock["round"] == "R-1":
+            house.act("lock.void", f"{LINKED}/R-1")
+        else:
+            house.play(message("R-2", irregularities=[{"code": "shoe_failed"}]))
+    made_good = (
+        "SELECT count(DISTINCT sequence) FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id"
+    )
+    assert rows(f"{made_good} WHERE reason = 'void' AND debit.code = 'adjustments'") == [(2,)]
+    ((net,),) = rows(
+        "SELECT sum(amount_cents * CASE WHEN debit.code = 'contribution_expense' THEN 1 ELSE -1 END)"
+        " FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id"
+        " JOIN accounting_account credit ON credit.id = credit_id WHERE 'contribution_expense' IN (debit.code, credit.code)"
+    )
+    assert tables_on(DAY, table=LINKED)[0].contributions_cents == int(net)
+
+
 def test_voids_of_a_day_are_taken_off_together_and_nothing_of_another_link(house: House) -> None:
     """All that a table played, and part of what another did, at the same places of two streams."""
     pair = [seat(1, "Ks Kc"), seat(2, "3s 7d")]
@@ -239,6 +263,24 @@ def test_all_that_rejected_hits_won_is_taken_off_and_nothing_of_another_link(hou
     assert before[TWIN].jackpot_cents and before[TWIN].envy_cents
     for each in tables_on(DAY + timedelta(days=1)):
         assert (each.jackpot_cents, each.envy_cents, each.rejections) == (0, 0, 0), "they are of the day before"
+
+
+def test_what_the_house_adds_to_a_meter_for_a_rejection_is_no_award(house: House) -> None:
+    """Where the meter and the award together are less than what the level was reset with."""
+    house.act("link.suspend", "ms-mg01", at=OPENED + timedelta(days=1))
+    house.act(
+        "link.terms", "ms-mg01", at=OPENED + timedelta(days=2), levels=[{"code": "major", "reset_cents": 9_000_000}]
+    )
+    house.act("link.resume", "ms-mg01", at=OPENED + timedelta(days=3))
+    won = royal("R-1")
+    (settlement,) = house.play(won)
+    before = figures(house, LINKED, "ms-mg01", won)
+    house.act("level.adjust", "ms-mg01/major", part="display", cents=-8_990_000, reason="correction")
+    house.act("hit.reject", "ms-mg01-000001")
+    assert rows("SELECT FROM accounting_transfer WHERE reason = 'rejection' AND debit_id ="
+                " (SELECT id FROM accounting_account WHERE code = 'adjustments')")  # fmt: skip
+    (found,) = tables_on(DAY, table=LINKED)
+    assert found.jackpot_cents == before.jackpot_cents - settlement["awards"][0]["paid_cents"] == 0
 
 
 def test_a_hit_that_came_to_nothing_is_rejected_like_any_other(house: House) -> None:

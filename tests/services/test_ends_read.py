@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from devices.queries import explanation_of
 from tables.queries import ends, payouts, statistics, unclaimed
 from tests.services.house import (
     ALONE,
@@ -113,6 +114,27 @@ def test_what_nobody_has_handed_over_names_the_same_envy_in_the_same_order(ended
     assert [(each.name, each.cents, each.state) for each in unclaimed.owed() if each.what == "payout"] == [
         (called[place], envy[place][2], "unclaimed" if place in waits else "owed") for place in still_owed()
     ]
+
+
+def test_envy_is_explained_by_the_very_hit_that_it_was_paid_for(ended: House) -> None:
+    """Whatever stands at the same place on another stream, and whichever of several the seat was paid."""
+    called = names()
+    hits: dict[tuple[int, ...], str] = {
+        (stream_id, sequence, seat): f"{link}-{number:06d}"
+        for stream_id, link, sequence, seat, number in rows(
+            "SELECT link.stream_id, link.code, hit.sequence, hit.seat, hit.number FROM jackpot_hit hit"
+            " JOIN jackpot_link link ON link.id = hit.link_id"
+        )
+    }
+    streams = dict(rows("SELECT id, code FROM accounting_stream"))
+    found = {}
+    for place in called:
+        explained = explanation_of(payouts.payout_id(streams[place[0]], *place[1:]))
+        assert explained is not None
+        (envy,) = explained["envy"]
+        found[place] = envy["hit"]
+    assert found == {place: hits[*place[:2], int(name.rpartition("/")[2])] for place, name in called.items()}
+    assert len(set(found.values())) > 3
 
 
 def test_an_end_is_found_at_its_own_place(ended: House) -> None:

@@ -194,6 +194,13 @@ def test_hits_are_listed_by_what_they_are_asked_for(won: None) -> None:
         ]
 
 
+def test_an_award_that_came_to_nothing_is_not_handed_over(won: None) -> None:
+    (first, *others) = [hit for hit in hits() if hit.states[-1] == "approved"]
+    run("SET LOCAL session_replication_role = replica")
+    run("UPDATE jackpot_hit SET paid_cents = CASE WHEN id = %s THEN 0 ELSE 1 END", first.id)
+    assert [(name, cents) for name, cents, *_ in hit_queries.awards_to_hand_over()] == [(hit.name, 1) for hit in others]
+
+
 def test_hits_of_gaming_days_are_those_that_were_booked_then(won: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hit_queries, "AT_ONCE", 3)
     found = hits()

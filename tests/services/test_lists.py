@@ -16,6 +16,7 @@ import jackpot.services.meters
 import tables.queries.floor
 import tables.queries.projection
 import tables.queries.set_up
+import tables.services.terms
 from devices import enrolment
 from tables.services import floors
 from tests.services.house import ALONE, FLOOR, LINKED, NEIGHBOUR, OPENED, TWIN, House, forget, message, rows, run
@@ -55,6 +56,9 @@ def test_tables_and_links_stand_by_their_codes(grown: House) -> None:
     assert codes(tables.queries.set_up.tables_in_force()) == TABLES
     assert list(tables.queries.set_up.table_ids()) == TABLES
     assert tables.queries.projection.table_codes() == TABLES
+    assert list(tables.services.terms.now_in_force()) == TABLES, "whatever streams they are on"
+    editions = codes(tables.queries.projection.editions_shown())
+    assert editions == sorted(editions) and len(editions) > 2
     assert codes(jackpot.queries.link_states()) == codes(jackpot.queries.links_with_terms(at=OPENED)) == LINKS
 
 

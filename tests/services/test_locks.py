@@ -105,6 +105,10 @@ def test_a_lock_that_comes_after_its_result_is_a_duplicate(busy_house: House) ->
     assert aside(lock) == ("duplicate", [])
     assert meter() == after
     assert busy_house.significant("lock_after_result")[0]["round"] == "R-1"
+    beside = locked("R-1", table=NEIGHBOUR)
+    busy_house.post(beside)
+    busy_house.settle()
+    assert state(beside) == ("locked", None), "another table's round of that name has come, and not its own"
     everything_agrees()
 
 

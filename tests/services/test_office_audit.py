@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.db.models import Q
 from pytest_django import DjangoDbBlocker
 
+from accounting import queries
 from accounting.models import AuditHead, AuditRecord
 from accounting.office.templatetags.office import said
 from accounting.rules.chain import GENESIS, record_hash
@@ -109,6 +111,40 @@ def test_a_detail_that_would_come_back_otherwise_is_not_recorded(house: House) -
     for value in (0.5, "\0", [{"a": 1.0}], {"\0": 1}):
         with pytest.raises(TypeError):
             audit.record(at=AT, actor="ada", action="look", subject="s", detail={"x": value})
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 1_000])
+def test_what_is_on_the_trail_is_read_in_its_order_and_from_a_moment_to_before_another(
+    at_once: int, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "AUDIT_AT_ONCE", at_once)
+    moments = [AT + timedelta(minutes=minutes) for minutes in range(4)]
+    written = [(moments[minutes], action) for minutes, action in
+               ((1, "look"), (2, "look"), (1, "print"), (2, "print"), (2, "look"), (3, "look"))]  # fmt: skip
+    for number, (at, action) in enumerate(written):
+        audit.record(at=at, actor="ada", action=action, subject=str(number))
+    stirred_trail()
+    for first in moments:
+        for end in moments:
+            for about, actions in ((Q(), ("look", "print")), (Q(action="print"), ("print",))):
+                expected = [
+                    str(number)
+                    for number, (at, action) in enumerate(written)
+                    if first <= at < end and action in actions
+                ]
+                assert [one.subject for one in queries.audit_between(first, end, about=about)] == expected
+    of = [str(number) for number, (_, action) in enumerate(written) if action == "look"]
+    assert [one.subject for one in queries.audit_of(["look", "nothing"])] == of
+    assert [one.subject for one in queries.audit_records(limit=2)] == ["5", "4"]
+    (third,) = queries.audit_records(subject="3")
+    assert [one.subject for one in queries.audit_records(before=third.pk, limit=2)] == ["2", "1"]
+
+
+def stirred_trail() -> None:
+    """Let the rows of the trail lie in another order than they were written."""
+    past_the_guards("UPDATE accounting_auditrecord SET actor = actor WHERE id %% 2 = %s", 0)
+    for way in ("indexscan", "indexonlyscan", "bitmapscan"):
+        run(f"SET LOCAL enable_{way} = off")
 
 
 def test_what_was_written_before_the_chain_is_chained_by_the_migration(

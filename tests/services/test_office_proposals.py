@@ -21,6 +21,7 @@ from accounting.office.rules.asking import kept
 from accounting.office.rules.person import Person
 from accounting.office.services import proposals, tiers
 from accounting.rules.acts import ActRefused
+from accounting.services import audit
 from accounting.services.audit import check_audit_trail
 from tests.services.attempts.office import new_outcome, new_proposal
 from tests.services.desk import ACTS, ANOTHER, ANYBODY, GRANT, RENAME, asking, the_name
@@ -457,3 +458,31 @@ def test_what_waits_about_a_subject_is_neither_decided_nor_over_nor_about_anothe
     new_outcome(proposal=new_proposal(by="ada"), state="withdrawn", by="ada", note="")
     assert queries.waiting_about("property", "BOS", LATER) == waiting, "oldest first"
     assert queries.waiting_about("property", "BOS", AT + timedelta(days=7)) == []
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 500])
+def test_what_was_asked_for_is_told_in_its_order_from_a_moment_to_before_another(
+    at_once: int, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "AT_ONCE", at_once)
+    moments = [AT + timedelta(minutes=minutes) for minutes in range(4)]
+    other = TierEdition.objects.create(act="house.grant", number=1, published_at=AT, published_by="a")
+    asked = [
+        new_proposal(proposed_at=moments[minutes], **({"act": "house.grant", "edition": other} if minutes == 2 else {}))
+        for minutes in (2, 1, 3, 1, 2)
+    ]
+    for first in moments:
+        for end in moments:
+            for act in (None, "house.rename", "house.grant"):
+                expected = [one for one in asked if first <= one.proposed_at < end and act in (None, one.act)]
+                assert list(queries.proposed_between(first, end, act=act)) == expected, (first, end, act)
+
+
+def test_what_an_act_changed_is_its_own_and_not_what_another_changed_of_the_same(house: House) -> None:
+    first, second, never = (new_proposal() for _ in range(3))
+    for one, action in ((first, "perform"), (second, "propose"), (second, "perform")):
+        detail = {"proposal": one.pk, "changes": [{"what": "name", "before": action, "after": str(one.pk)}]}
+        audit.record(at=LATER, actor="ada", action=action, subject="BOS", detail=detail)
+    for one in (first, second):
+        assert queries.changes_made(one) == [{"what": "name", "before": "perform", "after": str(one.pk)}]
+    assert queries.changes_made(never) == []

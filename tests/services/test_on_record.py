@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from accounting.services import ledger
+from accounting.statements import execute
+from devices.foresight import stretch
 from jackpot.hits_on_record import open_hits
 from tables.queries import record
 from tables.services import acts
@@ -144,6 +146,37 @@ def test_a_round_is_what_its_own_row_says_or_held_still_or_not_there(lived: Hous
                 found = acts.posted(f"{code}/{reference}")
                 kept, reasons = held.get((table, reference), (sent, []))
                 assert (found.incoming.message_id, found.stream_id, found.reasons) == (kept, streams[table], reasons)
+
+
+def test_a_table_is_open_as_its_own_row_says(house: House) -> None:
+    tables = (LINKED, NEIGHBOUR, TWIN, ALONE)
+    house.act("table.close", NEIGHBOUR)
+    house.act("table.close", ALONE)
+    house.act("table.open", ALONE, at=house.now + timedelta(minutes=1))
+    assert [table for table in (*tables, "nowhere") if acts.is_open(table)] == [LINKED, TWIN, ALONE]
+
+
+def test_what_is_replayed_of_a_stretch_is_each_event_of_its_stream_once(lived: House) -> None:
+    """With its own message and documents, and whether it ended a lock."""
+    decided(lived)
+    lived.act("lock.void", f"{LINKED}/K-2")
+    ended = set(rows("SELECT stream_id, ended FROM tables_lock"))
+    by_round = dict(rows("SELECT (stream_id, sequence)::text, message_id FROM tables_round"))
+    by_lock = dict(rows("SELECT (stream_id, sequence)::text, message_id FROM tables_lock"))
+    raw = dict(rows("SELECT id, raw FROM devices_message"))
+    for stream in ("ms-mg01", "twin"):
+        stream_id, every = House.stream(stream), sequences(stream)
+        for first, last in ((every[0], every[-1]), (1, 2), (every[-1], every[-1] + 9)):
+            found = [stretch.Recorded._make(row) for row in execute(stretch.EVENTS, [stream_id, first, last])]
+            assert [row.sequence for row in found] == [each for each in every if first <= each <= last]
+            for row in found:
+                place = f"({stream_id},{row.sequence})"
+                sent = by_round.get(place, by_lock.get(place))
+                assert row.raw == (None if sent is None else raw[sent]), place
+                assert row.message_id == by_round.get(place)
+                assert row.ends_lock == ((stream_id, row.sequence) in ended)
+                said = row.settlement or row.result
+                assert (said and bytes(said)) == result_of(stream, row.sequence), place
 
 
 def test_every_message_has_the_settlement_that_stands(lived: House) -> None:

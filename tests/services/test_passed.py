@@ -11,12 +11,14 @@ from types import SimpleNamespace
 import pytest
 from django.db import DatabaseError, transaction
 
+from accounting.statements import execute
 from devices.intake import passed, settling
 from tests.races.together import closing
 from tests.services.house import (
     ALONE,
     NEIGHBOUR,
     RECEIVED,
+    TWIN,
     House,
     message,
     rows,
@@ -97,12 +99,30 @@ def on_its_way(house: House, reference: str) -> Iterator[None]:
 
 
 def test_a_receipt_is_passed_two_batches_after_it_was_taken(busy_house: House) -> None:
+    busy_house.post(message("R-1", table=TWIN))  # what waits on another stream is that one's
     first, second, third, *_ = play(busy_house, "R-1", "R-2", "R-3")
     assert has_passed(busy_house) == first, "put forward, noted, passed"
     assert rows("SELECT put_forward, noted_by FROM devices_passed") == [(third, 0)]
     play(busy_house, "R-4", "R-5")
     assert has_passed(busy_house) == third > second
     verify()
+
+
+def test_a_stream_has_passed_what_its_own_row_says(house: House) -> None:
+    """Whatever those beside it have passed; one without a row has passed nothing."""
+    streams = sorted(house.stream(stream) for stream in (LINK, "twin", ALONE))
+    for without in streams:
+        run("DELETE FROM devices_passed")
+        own = {stream: 700 + place for place, stream in enumerate(streams, 1) if stream != without}
+        for stream, receipt in own.items():
+            run(
+                "INSERT INTO devices_passed (stream_id, receipt, put_forward, noted_by) VALUES (%s, %s, %s, 0)",
+                stream,
+                receipt,
+                receipt,
+            )
+        for stream in streams:
+            assert execute(f"SELECT {passed.FROM}", {"stream": stream}) == [(own.get(stream, 0),)], (stream, own)
 
 
 def test_what_is_on_its_way_is_not_passed(busy_house: House) -> None:

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 import pytest
+from axes.models import AccessAttempt, AccessLog
 from django.contrib.auth.models import Group, User
 from django.core.management import call_command
 from django.db import IntegrityError, connections, transaction
@@ -18,13 +19,14 @@ from accounting.models import AuditRecord
 from accounting.people import queries
 from accounting.people.management.server import whoever_runs_this
 from accounting.people.models import OneTimeLink, PersonalToken, Session
-from accounting.people.services import accounts, links, sessions, tokens
+from accounting.people.services import accounts, demo, links, sessions, tokens
 from accounting.people.services.acting import Actor, PersonRefused
 from accounting.rules.roles import ROLES, RolesRefused, may_hold, require_together
 from tests.services.house import House, refused_by, rows, run
 
 AT = datetime(2026, 11, 28, 12, 0, tzinfo=UTC)
-LATER = AT + timedelta(hours=1)
+HOUR = timedelta(hours=1)
+LATER = AT + HOUR
 SAM = Actor("sam", "10.1.2.3")
 OWNER = Actor("maria", "10.1.2.4")
 PASSWORD = "a long enough password"
@@ -389,6 +391,107 @@ def test_sessions_are_ended_one_by_one_or_all_and_named_without_their_key(maria:
     assert sessions.end(maria, None, keep="k2", by=SAM, at=AT) == 1
     assert [row.current for row in queries.sessions_of("maria", AT, current_key="k2")] == [True]
     assert last_record("maria").detail["after"] == {"sessions_ended": 1}
+
+
+def test_what_ends_of_one_person_ends_of_nobody_else(maria: User) -> None:
+    accounts.invite("zoe", ["cage"], secret="of zoe", by=SAM, at=AT)
+    zoe = User.objects.get(username="zoe")
+    for person in (maria, zoe):
+        signed_in(person, f"key of {person.username}")
+        tokens.issue(person.username, secret=f"token of {person.username}", by=Actor(person.username), at=AT)
+    second = tokens.issue("maria", secret="second", purpose="the second", by=OWNER, at=AT)
+    for code, name, token in (("no_such_token", "maria", second.pk + 1), ("no_such_token", "zoe", second.pk)):
+        refused(code, tokens.withdraw, name, token, by=SAM, at=AT)
+    tokens.withdraw("maria", second.pk, by=SAM, at=AT)
+    said = last_record("maria").detail["after"]
+    assert (said["token"], said["purpose"]) == (second.pk, "the second")
+    refused(
+        "no_such_session",
+        sessions.end_of,
+        "maria",
+        queries.sessions_of("zoe", AT, current_key="")[0].handle,
+        by=SAM,
+        at=AT,
+    )
+    accounts.suspend("maria", by=SAM, at=AT)
+    assert tokens.holder("token of maria", demo=True, at=AT) is None
+    assert tokens.holder("token of zoe", demo=True, at=AT) is not None
+    assert list(Session.objects.values_list("session_key", flat=True)) == ["key of zoe"]
+    assert links.opened_by("zoe", "of zoe", at=AT) == zoe
+
+
+def test_everybody_stands_by_name_with_what_is_open_of_their_own_the_newest_first(maria: User) -> None:
+    accounts.invite("ann", ["cage"], secret="of ann", by=SAM, at=AT)
+    ann = User.objects.get(username="ann")
+    for number, person in enumerate((maria, ann, maria)):
+        signed_in(person, f"k{number}")
+        Session.objects.filter(session_key=f"k{number}").update(since=AT + timedelta(minutes=number))
+        tokens.issue(person.username, secret=str(number), purpose=str(number), by=Actor(person.username), at=AT)
+    shown = [(one.name, one.state, one.sessions, one.tokens) for one in queries.people(AT)]
+    assert shown == [("ann", "invited", 1, 1), ("maria", "active", 2, 2)]
+    for name, own in (("ann", [1]), ("maria", [2, 0])):
+        since = [session.since for session in queries.sessions_of(name, AT)]
+        assert since == [AT + timedelta(minutes=number) for number in own]
+        assert [token.purpose for token in queries.tokens_of(name)] == [str(number) for number in own]
+    over = AT + timedelta(hours=72)
+    for at, until in ((over - timedelta(microseconds=1), over), (over, None)):
+        assert [one.link_until for one in queries.people(at)] == [until, None]
+
+
+def test_a_session_counts_until_the_moment_it_ends(maria: User) -> None:
+    signed_in(maria, "k1")
+    over = AT + timedelta(days=1)
+    for at, counted in ((over - timedelta(microseconds=1), 1), (over, 0)):
+        assert (
+            queries.people(at, name="maria")[0].sessions
+            == len(queries.sessions_of("maria", at, current_key=""))
+            == counted
+        )
+
+
+def test_wrong_passwords_stand_by_name_and_by_where_they_came_from(house: House) -> None:
+    for name, address, wrong in (
+        ("zoe", "10.0.0.1", 1), ("maria", "10.0.0.9", 2), ("maria", "10.0.0.8", 3), ("ann", "10.0.0.7", 0),
+    ):  # fmt: skip
+        AccessAttempt.objects.create(username=name, ip_address=address, failures_since_start=wrong)
+    assert queries.wrong_passwords() == ["maria 3 from 10.0.0.8", "maria 2 from 10.0.0.9", "zoe 1 from 10.0.0.1"]
+
+
+def test_only_the_demos_people_are_shut_out_of_a_house_without_it(maria: User, settings: Any) -> None:
+    tokens.issue("maria", secret="t", by=OWNER, at=AT)
+    demo.ensure("dora", last_name="D", role="cage", password=PASSWORD, token="of the demo", at=AT)
+    dora = User.objects.get(username="dora")
+    for mode in (True, False):
+        settings.DEMO = mode
+        assert (demo.may_sign_in(dora), demo.may_sign_in(maria)) == (mode, True)
+        assert (tokens.holder("of the demo", demo=mode, at=AT) is not None) == mode
+        assert tokens.holder("t", demo=mode, at=AT) is not None
+    assert (demo.retire(at=AT), demo.retire(at=AT)) == (["dora"], [])
+    assert list(User.objects.filter(is_active=True).values_list("username", flat=True)) == ["maria"]
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 500])
+def test_who_came_and_went_is_told_moment_by_moment_each_once(
+    at_once: int, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one moment in the order of their rows, from a moment to before another, however many are read at a time."""
+    monkeypatch.setattr(queries, "AT_ONCE", at_once)
+    every = []
+    for name, minutes in (("cy", 3), ("ann", 1), ("bob", 1), ("dan", 2), ("eve", 1)):
+        row = AccessLog.objects.create(username=name, ip_address="10.0.0.7")
+        came = AT + timedelta(minutes=minutes)
+        AccessLog.objects.filter(pk=row.pk).update(
+            attempt_time=came, logout_time=None if name == "bob" else came + HOUR
+        )
+        every.append((came, row.pk, name))
+    every.sort()
+    moments = [AT + timedelta(minutes=minutes) for minutes in range(5)]
+    for first in moments:
+        for end in moments:
+            came_in = [(name, at) for at, _, name in every if first <= at < end]
+            assert [(one.who, one.at) for one in queries.signed_in(first, end)] == came_in
+            went = [(name, at + HOUR) for name, at in came_in if name != "bob"]
+            assert [(one.who, one.at) for one in queries.signed_out(first + HOUR, end + HOUR)] == went
 
 
 def test_an_account_with_tokens_or_links_is_not_deleted(maria: User) -> None:

@@ -240,6 +240,36 @@ def test_the_least_and_the_most_and_the_first_moment_can_be_read(house: House) -
         assert refusal.value.pointer == pointer
 
 
+def test_the_reading_that_counts_is_the_last_of_its_level_and_day(house: House) -> None:
+    """By day and level; what others took the place of is listed for its day alone, the newest first."""
+    grand, before = "twin/grand", DAY - timedelta(days=1)
+    at = {before: RECEIVED - timedelta(days=1), DAY: RECEIVED}
+    for day, levels in (
+        (DAY, (grand, MAJOR)),
+        (before, (MAJOR,)),
+        (DAY, (MAJOR,)),
+        (before, (grand, MAJOR)),
+        (DAY, (grand,)),
+    ):
+        for level in levels:
+            sheet.read_by_hand(day, {level: 5}, read_at=at[day], at=at[DAY], by="ann")
+    every = rows("SELECT id, day, level FROM accounting_reading")
+    last = {(day, level): number for number, day, level in sorted(every)}
+    for first, until in ((before, DAY), (DAY, DAY), (before, before), (DAY, before)):
+        expected = [(*key, number) for key, number in sorted(last.items()) if first <= key[0] <= until]
+        assert [(each.day, each.level, each.id) for each in reconciliation.latest_between(first, until)] == expected
+    for day in (before, DAY, DAY + timedelta(days=1)):
+        of_day = {level: number for (on, level), number in last.items() if on == day}
+        assert {level: each.id for level, each in reconciliation.latest(day).items()} == of_day
+        listed = sorted((number for number, on, _ in every if on == day), reverse=True)
+        assert [each.id for each in reconciliation.readings_of(day)] == listed
+        for chosen in ([MAJOR, grand], [grand], []):
+            earlier = {key: number for key, number in sorted(last.items()) if key[0] < day and key[1] in chosen}
+            found = reconciliation.before(day, chosen)
+            assert {level: each.id for level, each in found.items()} == {level: n for (_, level), n in earlier.items()}
+    assert [reading.pk for reading in reconciliation.all_readings()] == sorted(number for number, _, _ in every)
+
+
 def test_a_closed_day_is_read_no_more(busy_house: House) -> None:
     busy_house.close_day(DAY.isoformat(), at=MORNING)
     with pytest.raises(ActRefused, match="is closed"):

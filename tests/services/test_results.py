@@ -15,7 +15,9 @@ from accounting.office import queries, registry
 from accounting.office.models import Job
 from accounting.office.services import jobs, results
 from accounting.office.work import SILENT, JobKind, Progress
+from tests.services.attempts.office import new_job
 from tests.services.house import House, value
+from tests.services.played import tamper
 from tests.services.test_jobs import AT, AUDITOR, Clock
 
 Content = Callable[[Progress], Iterator[bytes]]
@@ -65,6 +67,29 @@ def test_a_file_is_given_out_as_it_was_made_however_it_came(house: House, run: C
     assert b"".join(parts) == whole
     assert {len(part) for part in parts[:-1]} == {results.PART}
     assert queries.result_file(job, 2) is None
+
+
+def test_each_job_gives_out_its_own_files_and_each_file_its_own_parts(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of several parts each; with one that is gone the file is not given out short."""
+    monkeypatch.setattr(results, "PART", 3)
+    done = [new_job(kind=kind, state="done", finished_at=AT) for kind in ("one", "two")]
+    kept = {
+        results.keep(job.pk, name, "text/plain", iter([content])).pk: content
+        for name, content in (("a.txt", b"a first "), ("b.txt", b"the others"))
+        for job, content in ((job, content + job.kind.encode()) for job in done)
+    }
+    files = [file for job in done for file in queries.result_files(job)]
+    assert {file.pk: b"".join(queries.content_of(file)) for file in files} == kept
+    assert [(queries.result_file(job, 2) or files[0]).name for job in done] == ["b.txt", "b.txt"]
+    tamper(f"DELETE FROM office_resultpart WHERE job_id = {done[0].pk} AND file = 1 AND number = 1")
+    for file, whole in zip(files, (False, True, True, True), strict=True):
+        if whole:
+            assert b"".join(queries.content_of(file)) == kept[file.pk]
+        else:
+            with pytest.raises(LookupError, match=f"part 1 of file 1 of job {done[0].pk} is not kept any more"):
+                list(queries.content_of(file))
 
 
 def test_what_was_kept_before_a_job_began_anew_is_gone(house: House, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,6 +71,7 @@ def signed_in_at(at: datetime) -> AccessLog:
 def test_sign_ins_go_after_their_term_and_not_before(house: House) -> None:
     now = datetime.now(UTC)
     young, old = signed_in_at(now - timedelta(days=364)), signed_in_at(now - timedelta(days=368))
+    assert signed_in_at(value("SELECT now() - interval '1 year'")).delete(), "just over"
     with refused_by("sign_ins_are_kept_for_their_term"):
         young.delete()
     with refused_by("sign_ins_are_kept_for_their_term"):
@@ -103,6 +104,16 @@ def test_the_cleaner_takes_what_passed_its_term_alone(
     assert before == {table: value(f"SELECT count(*) FROM {table}") for table in before}
     call_command("retention", clean=True)
     assert "job results: 0 removed" in capsys.readouterr().out
+
+
+def test_a_table_of_the_same_name_elsewhere_in_the_database_is_not_the_house_s(house: House) -> None:
+    before = queries.overview(datetime.now(UTC))
+    (free, *_) = (table for held in before for table in held.unguarded)
+    run("CREATE SCHEMA elsewhere")
+    run(f"CREATE TABLE elsewhere.{free} (id int)")
+    run(f"CREATE TRIGGER never BEFORE DELETE ON elsewhere.{free} EXECUTE FUNCTION refuse_change('never')")
+    after = queries.overview(datetime.now(UTC))
+    assert [(held.unguarded, held.guards) for held in after] == [(held.unguarded, held.guards) for held in before]
 
 
 def test_a_decision_says_until_when_its_evidence_is_kept_at_least(house: House) -> None:

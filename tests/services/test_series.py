@@ -48,5 +48,9 @@ def test_what_came_from_another_link_is_in_the_series_once(house: House) -> None
         (grand,) = (meter for meter in meters_of("twin") if meter.level.code == "grand")
         stood[sequence] = grand.value_cents
     assert stood[4] > stood[3], "what stood above its reset came over"
-    series = meter_series(grand, events=10, points=10)
-    assert [(sequence, cents) for sequence, _, cents in series] == list(stood.items())
+    house.play(royal("R-4", table=TWIN))
+    (grand,) = (meter for meter in meters_of("twin") if meter.level.code == "grand")
+    stood[5] = grand.value_cents
+    for events in (10, 3, 2, 1):
+        series = meter_series(grand, events=events, points=10)
+        assert [(sequence, cents) for sequence, _, cents in series] == list(stood.items())[-events:]

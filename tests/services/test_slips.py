@@ -29,7 +29,7 @@ from devices.audit.findings import Difference
 from devices.audit.slips import verify_slips as verify
 from tables.queries import payouts
 from tests.services.desk import ANOTHER, ANYBODY
-from tests.services.house import LINKED, TWIN, House, refused_by, rows, royal, run, two_hits
+from tests.services.house import LINKED, TWIN, House, message, refused_by, rows, royal, run, two_hits
 from tests.services.house import verify as verify_all
 from tests.services.played import tamper
 from tests.services.tampering_of_slips import TAMPERING_OF_SLIPS
@@ -88,6 +88,7 @@ def won(house: House) -> House:
 
 
 def test_paying_a_hit_makes_its_slip_in_the_same_commit(won: House) -> None:
+    won.play(message("R-1", table=TWIN), message("R-2"))  # of another stream at the same place, and of this one
     taken_down(HIT)
     ask("hit.pay", HIT, CAGE, method="cage")
     slip = shown(1)

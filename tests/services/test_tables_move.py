@@ -11,7 +11,21 @@ import pytest
 from accounting.rules.acts import ActRefused
 from devices.audit import verification
 from devices.audit.verification import Difference
-from tests.services.house import ALONE, DEALT, LINKED, TWIN, House, locked, message, rows, seat, value, verify
+from tests.services.house import (
+    ALONE,
+    DEALT,
+    LINKED,
+    NEIGHBOUR,
+    RECEIVED,
+    TWIN,
+    House,
+    locked,
+    message,
+    rows,
+    seat,
+    value,
+    verify,
+)
 from tests.services.played import tamper
 
 EARLY = DEALT - timedelta(hours=5)
@@ -252,4 +266,19 @@ def test_tables_of_several_links_in_turn(busy_house: House) -> None:
     assert [house.outcome(each) for each in sent] == [("settled", [])] * 6
     assert [stream_of(each) for each in sent] == [ALONE, "ms-mg01", ALONE, "twin", ALONE, "ms-mg01"]
     house.play(message("R-9", table=TWIN))
+    every_way()
+
+
+def test_a_result_that_counts_on_another_stream_did_not_come_before_its_lock(busy_house: House) -> None:
+    """The lock is void and its table has left, so the round that it was for stands at a lower place of another stream."""
+    house = busy_house
+    house.play(*(message(f"R-{number}") for number in range(5)), locked("K-1", table=NEIGHBOUR))
+    house.act("lock.void", f"{NEIGHBOUR}/K-1")
+    house.act("table.leave", NEIGHBOUR, at=RECEIVED + timedelta(minutes=1))
+    sent = dealt("K-1", RECEIVED + timedelta(minutes=2), table=NEIGHBOUR, progressive=None)
+    house.play(sent, at=RECEIVED + timedelta(minutes=3))
+    assert stream_of(sent) == NEIGHBOUR
+    assert value("SELECT sequence FROM tables_round WHERE reference = 'K-1'") < value(
+        "SELECT sequence FROM tables_lock"
+    )
     every_way()

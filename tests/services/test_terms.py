@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from tables.services import rounds, terms
-from tests.services.house import DEALT, LINKED, House, earlier_door, message, seat
+from tests.services.house import DEALT, LINKED, RECEIVED, House, earlier_door, message, rows, seat, value
 
 
 def test_kept_terms_cost_no_query(house: House) -> None:
@@ -70,6 +71,34 @@ def test_an_act_that_is_rolled_back_leaves_nothing_kept(house: House) -> None:
     house.act("table.terms", LINKED, at=DEALT, minimum_cents=2_500)
     house.play(sent := message("R-3"))
     assert house.outcome(sent) == ("held", ["wager_not_allowed"])
+
+
+def test_a_round_names_the_terms_that_it_was_settled_under(house: House) -> None:
+    """Of several editions of its table's the one that counted."""
+    least = {}
+    for number, minimum in enumerate((None, 700, 300, 500)):
+        at = RECEIVED + timedelta(minutes=number)
+        if minimum is not None:
+            house.act("table.terms", LINKED, at=at, minimum_cents=minimum)
+        house.play(
+            message(f"R-{number}", dealt_at=(at + timedelta(seconds=5)).isoformat()), at=at + timedelta(seconds=9)
+        )
+        least[f"R-{number}"] = minimum or terms_of_opening()
+    named = rows(
+        "SELECT round.reference, terms.minimum_cents FROM tables_round round"
+        " JOIN tables_tableterms terms ON terms.id = round.terms_id"
+    )
+    assert dict(named) == least
+
+
+def terms_of_opening() -> int:
+    """The minimum that the table was opened with."""
+    found: int = value(
+        "SELECT minimum_cents FROM tables_tableterms JOIN tables_table tabl ON tabl.id = table_id WHERE tabl.code = %s"
+        " ORDER BY tables_tableterms.id LIMIT 1",
+        LINKED,
+    )
+    return found
 
 
 def test_nothing_is_kept_after_a_database_error(house: House) -> None:

@@ -221,6 +221,14 @@ def test_who_won_is_let_go_of_after_its_term_on_record_and_the_slip_verifies_as_
     assert [one["name"] for one in winners.look(ENVY, by="ann", at=AT, reason="filing")] == ["Pat Winner"]
 
 
+def test_who_won_is_let_go_of_payout_by_payout(won: House) -> None:
+    for subject, cents in ((HIT, award()), (ENVY, 100_000)):
+        winners.take_down(subject, [payee(cents)], by=CAGE.name, at=LONG_AGO, random=os.urandom)
+    assert letting_go.let_go(AT) == 2
+    records = AuditRecord.objects.filter(action="let go of who won").order_by("id")
+    assert [(one.subject, len(one.detail["digests"])) for one in records] == [(ENVY, 1), (HIT, 1)]
+
+
 def test_who_won_stays_until_four_years_after_its_payment(won: House) -> None:
     winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
     ask("hit.pay", HIT, CAGE, method="cage")
@@ -234,7 +242,9 @@ def test_who_won_stays_until_four_years_after_its_payment(won: House) -> None:
         run("TRUNCATE slips_particulars CASCADE")
 
 
-@pytest.mark.parametrize("change", ["share_cents = share_cents + 1", "by = 'x'", "sealed = 'x'"])
+@pytest.mark.parametrize(
+    "change", ["share_cents = share_cents + 1", "by = 'x'", "sealed = 'x'", "sealed = '', by = 'x'"]
+)
 def test_with_who_won_nothing_else_of_it_may_go(won: House, change: str) -> None:
     winners.take_down(HIT, [payee(award())], by=CAGE.name, at=LONG_AGO, random=os.urandom)
     with refused_by("who_won_is_kept_for_its_term"):
@@ -337,6 +347,8 @@ def test_the_payer_is_stated_by_two_of_the_books_and_stands_on_every_form(won: H
     moved = PAYER | {"address": "9 New Street, Boston MA 02110", "counts_from": "2026-11-28", "state_number": "MA 77"}
     proposals.approve(ask("payer.state", "BOS", ANYBODY["accounting"], **moved).pk, by=ANYBODY["controller"], at=AT)
     assert "1 Long Wharf" in words(W2G), "what was paid before keeps the payer of its day"
+    stated = queries.last_payer()
+    assert stated is not None and stated.address == moved["address"]
     verify_slips()
 
 
@@ -448,7 +460,7 @@ def test_a_replacement_of_a_paid_slip_keeps_what_was_withheld(won: House) -> Non
     ask("hit.pay", HIT, CAGE, method="cage")
     voided(1)
     assert shown(2)["withheld_cents"] == shown(1)["withheld_cents"] > 0
-    assert queries.totals({}).withheld_cents == shown(2)["withheld_cents"]
+    assert queries.totals({}).withheld_cents == queries.withheld_when_paid() == shown(2)["withheld_cents"]
     verify_slips()
 
 
@@ -478,6 +490,43 @@ def test_the_day_of_payment_decides_the_terms(house: House) -> None:
     assert [str(form["terms_from"]) for form in shown(1)["forms"]] == ["2025-01-01"]
 
 
+def test_slips_and_their_payments_are_told_by_number_and_only_what_was_paid_is_withheld(won: House) -> None:
+    """A slip of the day before that is paid last, one that is void, and the one in its place."""
+    take_down(HIT, payee(award()))
+    ask("slip.issue", HIT, CAGE, method="cage", form="cheque")
+    assert shown(1)["withheld_cents"] > 0 == queries.withheld_when_paid()
+    later = AT + timedelta(days=1)
+    ask("slip.issue", ENVY, CAGE, method="cage", form="cash", at=later)
+    voided(2)
+    ask("payout.pay", ENVY, CAGE, method="cage", at=later)
+    assert queries.withheld_when_paid() == 0
+    ask("hit.pay", HIT, CAGE, method="cage", at=later)
+    assert queries.withheld_when_paid() == shown(1)["withheld_cents"]
+    assert [slip.number for slip in queries.in_order()] == [1, 2, 3]
+    assert [(slip.number, payment.slip_id) for slip, payment in queries.payments()] == [(1, 1), (3, 3)]
+    assert [queries.is_void(slip) for slip in queries.in_order()] == [False, True, False]
+    first, last = queries.last_days()
+    assert first is not None and last == first + timedelta(days=1)
+    assert queries.missing_numbers() == ([], 3)
+
+
+def test_forms_come_with_the_latest_slip_first_however_many_are_read_at_once(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.play(royal("R-1"), royal("R-2"))
+    cents = dict(rows("SELECT number, paid_cents FROM jackpot_hit"))
+    day, next_day = (date(2026, 11, 27) + timedelta(days=days) for days in range(2))
+    for number, (hit, paid) in enumerate(((HIT, AT), ("ms-mg01-000002", AT + timedelta(days=1))), 1):
+        approved(house, hit)
+        take_down(hit, payee(1), payee(cents[number] - 1))
+        ask("hit.pay", hit, CAGE, at=paid, method="cage")
+    for at_once in (1, 1_000):
+        monkeypatch.setattr(queries, "AT_ONCE", at_once)
+        for first, last, slips in ((day, next_day, [2, 1]), (day, day, [1]), (next_day, next_day, [2])):
+            found = [(form.slip_id, form.payee) for form in queries.forms_between(first, last)]
+            assert found == [(slip, number) for slip in slips for number in (1, 2)], (at_once, first, last)
+
+
 def test_forms_come_by_slip_and_payee(won: House) -> None:
     cents = award()
     first = cents // 3
@@ -485,6 +534,12 @@ def test_forms_come_by_slip_and_payee(won: House) -> None:
     ask("hit.pay", HIT, CAGE, method="cage")
     day = date(2026, 11, 27)
     found = list(queries.forms_between(day, day + timedelta(days=1)))
-    assert [(form.payee, form.payees, form.paid_cents) for form in found] == [
-        (1, 3, first), (2, 3, first), (3, 3, cents - 2 * first),
-    ]  # fmt: skip
+    each = [(1, 3, first), (2, 3, first), (3, 3, cents - 2 * first)]
+    assert [(form.payee, form.payees, form.paid_cents) for form in found] == each
+    voided(1)
+    ask("slip.issue", ENVY, CAGE, method="cage", form="cash")
+    replaced = list(queries.forms_between(day, day + timedelta(days=1)))
+    assert [(form.slip_id, form.payee, form.payees, form.paid_cents) for form in replaced] == [
+        (2, *one) for one in each
+    ]
+    assert queries.standing_names() == ["000003", "000002"] and queries.standing_names(most=1) == ["000003"]

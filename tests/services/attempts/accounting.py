@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from accounting import models as accounting
-from tests.services.attempts.rows import DIGEST, against, new_event, new_transfer, the_stream
+from tests.services.attempts.rows import DIGEST, against, done_beside, new_event, new_transfer, the_stream
 from tests.services.house import (
     House,
     run,
@@ -138,6 +138,12 @@ def _second_head(house: House) -> object:
 @against("the_audit_head_moves_with_its_records")
 def _head_moved_by_hand(house: House) -> object:
     return accounting.AuditHead.objects.update(records=accounting.AuditHead.objects.get().records + 1)
+
+
+@against("the_audit_head_moves_with_its_records")
+def _head_moved_by_two_with_something_else(house: House) -> object:
+    done_beside("accounting_gamingday", "UPDATE accounting_audithead SET records = records + 2")
+    return run("INSERT INTO accounting_gamingday (date) VALUES (now())")
 
 
 @against("the_audit_head_stays")

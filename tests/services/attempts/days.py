@@ -119,6 +119,24 @@ def _closed_day_taken_out(house: House) -> object:
 
 
 @against("a_closed_day_stays_closed")
+def _closed_day_made_another(house: House) -> object:
+    new_closed_day()
+    return run("UPDATE accounting_gamingday SET date = date - 1 WHERE date = %s", DAY)
+
+
+@against("a_closed_day_stays_closed")
+def _closed_at_another_moment_afterwards(house: House) -> object:
+    new_closed_day()
+    return run("UPDATE accounting_gamingday SET closed_at = closed_at + interval '1 second' WHERE date = %s", DAY)
+
+
+@against("a_closed_day_stays_closed")
+def _end_of_what_is_closed_a_day_earlier(house: House) -> object:
+    new_closed_day()
+    return run("UPDATE accounting_property SET closed_through = closed_through - 1")
+
+
+@against("a_closed_day_stays_closed")
 def _earlier_end_of_what_is_closed(house: House) -> object:
     new_closed_day()
     return run("UPDATE accounting_property SET closed_through = NULL")

@@ -17,6 +17,7 @@ from tests.services.house import (
     OPENED,
     RECEIVED,
     House,
+    run,
 )
 
 DAY = date(2026, 11, 27)
@@ -34,6 +35,15 @@ def against(rule: str) -> Callable[[Attempt], Attempt]:
         return attempt
 
     return entered
+
+
+def done_beside(table: str, statement: str) -> None:
+    """Have a trigger of somebody's own run a statement with every row that is added to a table."""
+    run(
+        "CREATE FUNCTION beside() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        f" {statement}; RETURN NEW; END $$; CREATE TRIGGER beside BEFORE INSERT ON {table}"
+        " FOR EACH ROW EXECUTE FUNCTION beside()"
+    )
 
 
 def the_stream() -> accounting.Stream:

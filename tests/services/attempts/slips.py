@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 
 from accounting.slips import models as slips
 from tables.models import Payout
-from tests.services.attempts.rows import against
+from tests.services.attempts.rows import against, done_beside
 from tests.services.house import LINKED, House, rows, royal, run
 
 AT = datetime(2026, 11, 28, 3, 0, tzinfo=UTC)
@@ -91,6 +91,17 @@ def _counter_moved(house: House) -> object:
     return slips.SlipCounter.objects.update(last=5)
 
 
+@against("the_counter_moves_with_its_slips")
+def _counter_moved_by_two_with_something_else(house: House) -> object:
+    done_beside("slips_particulars", "UPDATE slips_slipcounter SET last = last + 2")
+    return new_particulars()
+
+
+@against("the_counter_of_slips_stays")
+def _counter_truncated(house: House) -> object:
+    return run("TRUNCATE slips_slipcounter")
+
+
 @against("the_counter_of_slips_stays")
 def _counter_gone(house: House) -> object:
     return run("DELETE FROM slips_slipcounter")
@@ -128,6 +139,26 @@ def _replaces_itself(house: House) -> object:
 @against("a_slip_says_what_its_payout_comes_to")
 def _a_cent_more(house: House) -> object:
     return new_slip(house, cents=100_001)
+
+
+@against("a_slip_says_what_its_payout_comes_to")
+def _for_a_round_that_is_not_there(house: House) -> object:
+    return new_slip(house, sequence=4711)
+
+
+@against("a_slip_says_what_its_payout_comes_to")
+def _for_a_line_that_is_not_there(house: House) -> object:
+    return new_slip(house, line=99)
+
+
+@against("a_slip_says_what_its_payout_comes_to")
+def _for_a_hit_that_was_envy(house: House) -> object:
+    return new_slip(house, kind="hit")
+
+
+@against("a_slip_says_what_its_payout_comes_to")
+def _for_the_same_place_of_another_stream(house: House) -> object:
+    return new_slip(house, stream_id=house.stream("twin"))
 
 
 @against("a_slip_is_for_money")
@@ -187,6 +218,30 @@ def _paid_void(house: House) -> object:
 @against("a_slip_is_paid_by_an_event")
 def _paid_by_nothing(house: House) -> object:
     return slips.SlipPayment.objects.create(slip=new_slip(house), event=1, at=AT, by="ada")
+
+
+@against("a_slip_is_paid_by_an_event")
+def _paid_by_its_round(house: House) -> object:
+    slip = new_slip(house)
+    _, event = house.act("payout.pay", slip.subject, method="cage")
+    return slips.SlipPayment.objects.create(slip=slip, event=event - 1, at=AT, by="ada")
+
+
+@against("a_slip_is_paid_by_an_event")
+def _paid_by_what_was_unclaimed(house: House) -> object:
+    slip = new_slip(house)
+    _, event = house.act("payout.unclaimed", slip.subject, at=house.now + timedelta(days=1))
+    return slips.SlipPayment.objects.create(slip=slip, event=event, at=AT, by="ada")
+
+
+@against("a_slip_is_paid_by_an_event")
+def _paid_by_what_paid_another(house: House) -> object:
+    slip = new_slip(house)
+    house.play(royal("R-2"))
+    subject = f"{LINKED}/R-2/1/3"
+    new_slip(house, sequence=slip.sequence + 1, subject=subject, replaces=None)
+    _, event = house.act("payout.pay", subject, method="cage")
+    return slips.SlipPayment.objects.create(slip=slip, event=event, at=AT, by="ada")
 
 
 @against("prints_are_numbered_without_a_gap")
