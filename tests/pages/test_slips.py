@@ -24,6 +24,7 @@ from accounting.rules.roles import (
     SUPERVISOR,
 )
 from accounting.slips.models import Particulars, SlipPrint
+from accounting.slips.rules.winners import FIELDS
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.test_decided import agree, ask, offered
 from tests.services.house import LINKED, House, royal
@@ -192,6 +193,9 @@ def test_who_won_is_taken_down_shown_to_nobody_but_who_files_and_each_look_is_on
     address = f"/slips/winners/{HIT}/"
     page = paid.get(address)
     assert page.headers["Cache-Control"] == "no-store"
+    for name, (_, longest) in FIELDS.items():
+        lengths = re.findall(rf'<input [^>]*name="{name}" [^>]*maxlength="(\d+)"', page.content.decode())
+        assert lengths == [str(longest)] * 4, f"{name}: four are asked at first, and no more is typed than is kept"
     cents = int(page.context["cents"])
     answer = paid.post(address, FORM | {"share": [f"{cents // 100:,}.{cents % 100:02d}", ""]})
     assert answer.status_code == 302 and answer.headers["Location"] == "/slips/000003/"
