@@ -288,6 +288,16 @@ def test_looking_shows_what_would_change_and_writes_nothing(house: House, signed
     assert (Proposal.objects.count(), AuditRecord.objects.count()) == (0, before)
 
 
+def test_the_list_says_what_is_asked_in_a_line_and_leaves_out_what_is_long(house: House, signed_in: SignedIn) -> None:
+    fits, long = "x" * 80, "y" * 81
+    made = [propose(payload={"name": name}).pk for name in (fits, long)]
+    client = signed_in("auditor")
+    listed = client.get("/decisions/?state=waiting").content.decode()
+    assert fits in listed and long not in listed
+    shown = [client.get(f"/decisions/{number}/").context["facts"] for number in made]
+    assert [[(fact.text, fact.long) for fact in facts] for facts in shown] == [[(fits, False)], [(long, True)]]
+
+
 def test_the_list_by_filter_and_key(house: House, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("accounting.office.views.decisions.SHOWN", 2)
     made = [propose(payload={"name": f"Name {number}"}).pk for number in range(3)]

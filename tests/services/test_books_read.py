@@ -13,7 +13,7 @@ import pytest
 from accounting import book_queries, day_queries, event_queries, queries
 from accounting.models import Account
 from accounting.rules.chart import order
-from accounting.services import closed_days
+from accounting.services import closed_days, ledger
 from accounting.statements import execute
 from tests.services.house import ALONE, DEALT, LINKED, OPENED, TWIN, House, message, rows, run, value
 from tests.services.played import decided, stirred
@@ -122,6 +122,9 @@ def test_the_lines_of_a_statement_are_its_accounts_own_and_go_on_where_a_page_en
             for place, each in enumerate(found):
                 assert book_queries.statement(account, first, last, after=each.place) == found[place + 1 :]
                 assert book_queries.statement(account, first, last, limit=place + 1) == found[: place + 1]
+            for switch in ("off", "on"):  # joined by their keys the lines come in the order of the other accounts
+                run(f"SET LOCAL enable_hashjoin = {switch}; SET LOCAL enable_nestloop = {switch}")
+                assert book_queries.statement(account, first, last) == found
     assert seen == {DAY, DAY - timedelta(days=1)}
 
 
@@ -472,6 +475,27 @@ def test_the_first_event_booked_since_somebody_looked_is_named_of_the_first_stre
             ]  # fmt: skip
             found = closed_days.booked_since({ids[stream]: sequence for stream, sequence in looked.items()}, day)
             assert found == min(since, default=None), (day, looked)
+        for stream, stream_id in ids.items():
+            for after, before in ((-1, 99), (0, 99), (0, 1), (0, 2), (1, last[stream]), (last[stream], 99)):
+                first = min(
+                    (event.sequence for event in every
+                     if event.stream == stream and after < event.sequence < before and event.day <= day),
+                    default=None,
+                )  # fmt: skip
+                found_first = event_queries.booked_between(stream_id, after, before, day)
+                assert found_first == first, (stream, after, before, day)
+
+
+def test_what_is_beyond_this_program_is_the_first_event_of_an_unknown_kind_since_it_last_looked(kept: House) -> None:
+    known = ["round", "opened", "level.adjust"]
+    for stream in STREAMS:
+        own = [event for event in events() if event.stream == stream]
+        for seen in range(-1, len(own) + 1):
+            unknown = [event.kind for event in own if event.sequence > seen and event.kind not in known]
+            for last in (0, own[-1].sequence, own[-1].sequence + 1):
+                values = {"stream": own[0].stream_id, "last": last, "seen": seen, "kinds": known}
+                rules = own[last].rules if last < len(own) else None
+                assert execute(ledger.BEYOND, values) == [(rules, unknown[0] if unknown else None)], values
 
 
 def test_streams_that_are_held_are_all_there_are_in_the_order_of_their_ids(kept: House) -> None:
