@@ -15,7 +15,7 @@ from accounting.models import Account
 from accounting.rules.chart import order
 from accounting.services import closed_days, ledger
 from accounting.statements import execute
-from tests.services.house import ALONE, DEALT, LINKED, OPENED, TWIN, House, message, rows, run, value
+from tests.services.house import ALONE, DEALT, LINKED, OPENED, TWIN, House, message, rows, royal, run, value
 from tests.services.played import decided, stirred
 
 STREAMS = ("ms-mg01", "twin", ALONE)
@@ -362,6 +362,8 @@ def test_balances_at_a_moment_are_the_same_from_what_came_before_and_from_what_c
 
 
 def test_what_is_won_and_not_handed_over_is_counted_between_two_events_and_on_streams(kept: House) -> None:
+    day_before = (DEALT - timedelta(days=1)).isoformat()
+    kept.play(royal("Y-2", table=TWIN, dealt_at=day_before), at=kept.now + timedelta(minutes=25))
     payables = {pk for pk, kind in rows("SELECT id, kind FROM accounting_account") if kind in queries.PAYABLES}
     raised: dict[tuple[int, int], int] = defaultdict(int)
     for moved in transfers():
@@ -400,8 +402,13 @@ def test_acts_of_a_stretch_are_those_of_its_stream_kinds_and_days(kept: House) -
 
 
 def test_the_last_act_of_a_kind_is_read_for_each_stream_that_has_one(kept: House) -> None:
+    for cents in range(1, 6):
+        for level in ("ms-mg01/major", "twin/grand"):
+            later = kept.now + timedelta(minutes=25)
+            kept.act("level.adjust", level, at=later, part="reserve", cents=cents, reason="correction")
+    stirred()
     every, ids = events(), [House.stream(stream) for stream in STREAMS]
-    for kind in ("opened", "round.void", "table.close", "link.suspend", *MESSAGES, "nothing"):
+    for kind in ("opened", "level.adjust", "round.void", "table.close", "link.suspend", *MESSAGES, "nothing"):
         last = {event.stream_id: event for event in every if event.kind == kind and event.cause is not None}
         for asked in (ids, ids[:1], ids[1:], []):
             expected = {of: (event.recorded_at, event.cause) for of, event in last.items() if of in asked}
