@@ -188,6 +188,23 @@ def test_entries_go_on_page_by_page(house: House, signed_in: SignedIn, monkeypat
     assert seen == [*(f"MS-101/r-{number}" for number in range(8)), "TW-201/t"]
 
 
+def test_the_audit_trail_goes_on_record_by_record(
+    house: House, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from accounting import views
+
+    client = signed_in()
+    records = [number for (number,) in rows("SELECT id FROM accounting_auditrecord ORDER BY id DESC")]
+    for shown, pages in ((len(records), 1), (len(records) - 1, 2), (1, len(records))):
+        monkeypatch.setattr(views, "AUDIT_PAGE", shown)
+        seen, addresses = [], ["/audit/"]
+        for address in addresses:
+            page = client.get(address)
+            seen += [record.pk for record in page.context["records"]]
+            addresses += re.findall(r'rel="next" href="([^"]+)"', page.content.decode())
+        assert (seen, len(addresses)) == (records, pages), "the last leads no further"
+
+
 def test_each_tables_day_is_what_the_ledger_booked(house: House, signed_in: SignedIn) -> None:
     house.play(two_hits("r-1"), royal("r-2"), message("r-3"), message("t-1", table="TW-201"))
     page = text_of(signed_in().get("/accounting/tables/2026-11-27/"))

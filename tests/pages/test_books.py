@@ -70,7 +70,7 @@ def test_filters_leave_lines_out_and_balances_as_they_are(played: House) -> None
     account = Account.objects.get(code="awards_payable")
     span = (DEALT.date() - timedelta(days=1), DEALT.date() + timedelta(days=1))
     whole = statement(account, *span, limit=1000)
-    most = max(line.debit_cents + line.credit_cents for line in whole)
+    least, most = (end(line.debit_cents + line.credit_cents for line in whole) for end in (min, max))
     kept: list[tuple[dict[str, Any], Callable[[Line], bool]]] = [
         ({"reason": "envy"}, lambda line: line.reason == "envy"),
         ({"kind": "payout.pay"}, lambda line: line.kind == "payout.pay"),
@@ -79,6 +79,7 @@ def test_filters_leave_lines_out_and_balances_as_they_are(played: House) -> None
         ({"min_cents": 100_001}, lambda line: line.debit_cents + line.credit_cents > 100_000),
         ({"min_cents": most}, lambda line: line.debit_cents + line.credit_cents >= most),
         ({"max_cents": 100_000}, lambda line: line.debit_cents + line.credit_cents <= 100_000),
+        ({"max_cents": least}, lambda line: line.debit_cents + line.credit_cents == least),
         ({"stream": "twin"}, lambda line: line.stream == "twin"),
     ]
     for filters, keep in kept:
@@ -163,6 +164,8 @@ def test_the_statement_comes_as_json_and_csv_with_the_same_lines(played: House, 
         backwards: Any = client.get(f"/api/v1/books/{of}?from={DAY}&to=2026-11-26")
         assert (backwards.status_code, backwards.json()["pointer"]) == (400, "/to")
     assert client.get("/api/v1/books/general-ledger?carried=yes").status_code == 400
+    both: Any = client.get("/api/v1/books/trial-balance", {"day": DAY, "at": RECEIVED.isoformat()})
+    assert (both.status_code, both.json()["pointer"]) == (400, "/at")
     assert client.get("/api/v1/books/accounts/cage?cursor=~~~").status_code == 400
 
 

@@ -15,6 +15,7 @@ from django.test import Client, RequestFactory
 
 from accounting.models import AuditRecord, Property
 from accounting.office import registry
+from accounting.office.forms import laid_out
 from accounting.office.inputs import Input
 from accounting.office.models import Job, Proposal
 from accounting.office.rules.dollars import cents_of, typed
@@ -74,6 +75,15 @@ def test_dollars_that_are_not_read(text: str) -> None:
 )  # fmt: skip
 def test_a_text_area_has_room_for_what_is_in_it_and_a_line_more(text: str, rows: int) -> None:
     assert Input(Field("facts", "Facts", "nested"), ("facts",), typed=text).rows == rows
+
+
+def test_a_nested_value_stands_line_by_line() -> None:
+    rows = [{"level": "major", "cents": 5}, {"level": "minor", "cents": 6}]
+    assert laid_out({"rows": rows, "é": None, "names": ["a", "b"]}) == (
+        '{\n "rows": [\n  {"level": "major", "cents": 5},\n  {"level": "minor", "cents": 6}\n ],\n "é": null,\n'
+        ' "names": ["a", "b"]\n}'
+    )
+    assert laid_out(["é", {"a": 1}]) == '[\n "é",\n {\n  "a": 1\n }\n]'
 
 
 def test_moments_as_they_are_typed() -> None:
@@ -276,6 +286,16 @@ def test_looking_shows_what_would_change_and_writes_nothing(house: House, signed
     assert answer.status_code == 200
     assert "granted MA 125000" in text_of(answer)
     assert (Proposal.objects.count(), AuditRecord.objects.count()) == (0, before)
+
+
+def test_the_list_says_what_is_asked_in_a_line_and_leaves_out_what_is_long(house: House, signed_in: SignedIn) -> None:
+    fits, long = "x" * 80, "y" * 81
+    made = [propose(payload={"name": name}).pk for name in (fits, long)]
+    client = signed_in("auditor")
+    listed = client.get("/decisions/?state=waiting").content.decode()
+    assert fits in listed and long not in listed
+    shown = [client.get(f"/decisions/{number}/").context["facts"] for number in made]
+    assert [[(fact.text, fact.long) for fact in facts] for facts in shown] == [[(fits, False)], [(long, True)]]
 
 
 def test_the_list_by_filter_and_key(house: House, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch) -> None:

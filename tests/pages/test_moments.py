@@ -204,3 +204,14 @@ AGES = {
 @pytest.mark.parametrize(("seconds", "words"), AGES.items())
 def test_how_long_ago_is_said_so_that_one_need_not_count(seconds: int, words: str) -> None:
     assert pages.age(seconds) == words
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 s"), (119, "119 s"), (120, "2 min"), (7_199, "119 min"), (7_200, "2 h 0 min"), (172_799, "47 h 59 min"),
+        (172_800, "2 d 0 h"), (90_000_000, "1,041 d 16 h"),
+    ],
+)  # fmt: skip
+def test_an_age_is_in_seconds_minutes_hours_or_days(seconds: int, words: str) -> None:
+    assert pages.age(seconds) == words

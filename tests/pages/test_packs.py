@@ -85,6 +85,7 @@ def test_a_stretch_is_chosen_packed_taken_away_and_verified(house: House, signed
     assert done.stdout.endswith("no difference\n")
     (job,) = Job.objects.all()
     assert (job.done, job.total) == (2, 2)
+    assert {auditor.get(f"/audit/jobs/{job.pk}/files/{number}").status_code for number in (0, 2)} == {404}
     record = AuditRecord.objects.latest("id")
     assert (record.action, record.subject, record.detail["sha256"]) == (
         "take away", f"job {job.pk}", sha256(content).hexdigest(),

@@ -215,6 +215,9 @@ def test_a_long_report_is_made_by_a_worker_and_kept_for_a_term(
     called: list[int] = []
     monkeypatch.setattr(jobs, "call", called.append)
     client = client_of(ACCOUNTING)
+    for length, is_long in ((30, False), (31, True)):
+        days = {"from": str(today()), "to": str(today() + timedelta(days=length))}
+        assert ("This may take long." in text_of(client.get("/reports/ledger/", days))) is is_long
     days = {"from": FIRST, "to": str(today() + timedelta(days=40))}
     assert "This may take long." in text_of(client.get("/reports/ledger/", days))
     assert "This may take long." not in text_of(client.get("/reports/ledger/"))
@@ -373,9 +376,14 @@ def test_a_pdf_of_as_many_rows_as_one_document_has_is_one(monkeypatch: pytest.Mo
 
 def test_a_long_pdf_is_made_in_parts_by_a_worker(monkeypatch: pytest.MonkeyPatch, reported: Lived) -> None:
     monkeypatch.setattr(jobs, "call", lambda job_id: None)
-    monkeypatch.setattr(pdf, "MOST_ROWS", 40)
     client, days = client_of(ACCOUNTING), period("ledger")
     count = report("ledger")["count"]
+    few = days | {"from": days["to"]}
+    of_few = report("ledger", **few)["count"]
+    for most, is_long in ((of_few, False), (of_few - 1, True)):
+        monkeypatch.setattr(pdf, "MOST_ROWS", most)
+        assert ("This may take long." in text_of(client.get("/reports/ledger/", few))) is is_long
+    monkeypatch.setattr(pdf, "MOST_ROWS", 40)
     parts = -(-count // 40)
     assert parts > 1 and "a long PDF in parts" in text_of(client.get("/reports/ledger/", days))
     page = client.post("/reports/ledger/make", days | {"form": "pdf"}).headers["Location"]

@@ -239,7 +239,7 @@ def test_the_slips_register_and_the_tax_pack(reported: Lived) -> None:
     assert (form["slip"], form["paid"], form["wager"], form["known"]) == ("000004", award, 100, "NOT YET")
     assert form["winnings"] == award - 100, "the wager is deducted by the terms of the day"
     assert tax["totals"]["withheld"] == slips["totals"]["withheld"] == form["withheld"]
-    assert "Forms W-2G: 1" in tax["remarks"][0]
+    assert "Forms W-2G: 1" in tax["remarks"][0] and "several share (Form 5754): 0." in tax["remarks"][0]
     run("SET session_replication_role = replica")
     run("UPDATE slips_slip SET number = 20 WHERE number = 2")
     run("UPDATE slips_slipcounter SET last = 21")

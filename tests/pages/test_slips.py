@@ -24,6 +24,7 @@ from accounting.rules.roles import (
     SUPERVISOR,
 )
 from accounting.slips.models import Particulars, SlipPrint
+from accounting.slips.rules.winners import FIELDS
 from tests.pages.conftest import SignedIn, text_of
 from tests.pages.test_decided import agree, ask, offered
 from tests.services.house import LINKED, House, royal
@@ -52,6 +53,10 @@ def paid(house: House, signed_in: SignedIn) -> Client:
 
 
 def test_the_register_shows_every_number_with_totals_that_foot(paid: Client) -> None:
+    beside = [paid.get(f"/slips/00000{number}/").context for number in (1, 2, 3)]
+    assert [(one["earlier"], one["later"]) for one in beside] == [
+        (None, "000002"), ("000001", "000003"), ("000002", None)
+    ]  # fmt: skip
     body = text_of(paid.get("/slips/"))
     for words in ("000001 then 000002 void", "000002 for 000001 paid", "000003 paid"):
         assert words in body, words
@@ -192,6 +197,9 @@ def test_who_won_is_taken_down_shown_to_nobody_but_who_files_and_each_look_is_on
     address = f"/slips/winners/{HIT}/"
     page = paid.get(address)
     assert page.headers["Cache-Control"] == "no-store"
+    for name, (_, longest) in FIELDS.items():
+        lengths = re.findall(rf'<input [^>]*name="{name}" [^>]*maxlength="(\d+)"', page.content.decode())
+        assert lengths == [str(longest)] * 4, f"{name}: four are asked at first, and no more is typed than is kept"
     cents = int(page.context["cents"])
     answer = paid.post(address, FORM | {"share": [f"{cents // 100:,}.{cents % 100:02d}", ""]})
     assert answer.status_code == 302 and answer.headers["Location"] == "/slips/000003/"
@@ -207,7 +215,7 @@ def test_who_won_is_taken_down_shown_to_nobody_but_who_files_and_each_look_is_on
     shown = signed_in(ACCOUNTING).post(f"{address}look", {"reason": "filing"})
     body = text_of(shown)
     assert "Pat Winner" in body and "123-45-6789" in body and "4 Federal income tax withheld" in body
-    assert shown.headers["Cache-Control"] == "no-store"
+    assert shown.headers["Cache-Control"] == "no-store" and shown.context["is_shared"] is False
     assert AuditRecord.objects.get(action="look at particulars").actor == ACCOUNTING
     for client in (paid, signed_in(AUDITOR)):
         assert client.post(f"{address}form", {"form": "w-2g", "payee": "1", "reason": "filing"}).status_code == 403

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import pytest
 
+from accounting.models import Stream
 from accounting.rules.acts import ActRefused
+from accounting.rules.chain import GENESIS
 from accounting.services import closed_days
 from tests.services.house import (
     ALONE,
@@ -106,6 +108,22 @@ def test_what_cannot_be_closed_is_refused_and_leaves_nothing_behind(
     assert rows("SELECT code, next_sequence, head FROM accounting_stream ORDER BY code") == before
     assert value("SELECT count(*) FROM accounting_closedday") == 0
     assert value("SELECT closed_through FROM accounting_property") is None
+
+
+def test_a_stream_that_is_opened_while_a_day_is_being_closed_is_looked_at_first(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    close = closed_days.close
+
+    def opened_meanwhile(day: date, *, at: datetime) -> date | None:
+        Stream.objects.create(code="later", head=GENESIS)  # as by somebody whose transaction this waited for
+        return close(day, at=at)
+
+    monkeypatch.setattr(closed_days, "close", opened_meanwhile)
+    with pytest.raises(ActRefused, match="a stream was opened meanwhile: look again") as refusal:
+        house.close_day(DAY, at=MORNING)
+    assert refusal.value.code == "changed_since"
+    assert value("SELECT count(*) FROM accounting_event WHERE kind = 'day.close'") == 0
 
 
 def test_the_next_day_may_go_on_while_a_day_is_closed(busy_house: House) -> None:

@@ -17,7 +17,7 @@ from structlog.testing import capture_logs
 
 from accounting import elsewhere
 from accounting.elsewhere import ACTED, COPY, READ_ONLY, Place
-from tests.services.house import House
+from tests.services.house import House, rows, run
 
 LOST = AdminShutdown, True
 """The copy is given up, and not asked again for a while."""
@@ -148,6 +148,25 @@ def test_what_the_copy_says_of_itself_decides_whether_it_is_read(
     assert elsewhere.choose().words == (words if broken else WELL)
     elsewhere._COPY.asked_again_at -= elsewhere.AGAIN_SECONDS
     assert elsewhere.choose().words == WELL
+
+
+@pytest.mark.parametrize(("replayed", "behind"), [("1/10", 0), ("1/11", 0), ("1/F", 3_600)])
+def test_a_copy_that_has_all_that_the_house_had_is_not_behind_however_old_its_last_commit_is(
+    replayed: str, behind: int, db: None
+) -> None:
+    """What the server of a copy says of itself is said by functions of this test, which stand before the server's own."""
+    run(
+        "CREATE SCHEMA copy_says; SET LOCAL search_path = copy_says, pg_catalog, public;"
+        " CREATE FUNCTION pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true';"
+        f" CREATE FUNCTION pg_last_wal_replay_lsn() RETURNS pg_lsn LANGUAGE sql AS $$SELECT '{replayed}'::pg_lsn$$;"
+        " CREATE FUNCTION pg_last_xact_replay_timestamp() RETURNS timestamptz LANGUAGE sql"
+        " AS $$SELECT clock_timestamp() - interval '1 hour'$$"
+    )
+    ((follows, _, found),) = rows(elsewhere.LOOK, "1/10")
+    assert follows is True
+    assert abs(found - behind) < 60
+    run("SET LOCAL search_path = public")
+    assert rows(elsewhere.LOOK, "1/10") == [(False, None, None)], "the house itself is no copy"
 
 
 def test_what_is_wrong_with_the_copy_is_logged_when_it_is_another_thing_than_before() -> None:

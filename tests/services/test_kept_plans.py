@@ -15,11 +15,12 @@ from tests.services.house import House
 ASK = """
 import django; django.setup()
 from accounting.statements import execute
-for value in (1, 70_000, 2**40, -5):
+for value in (1, 70_000, 2**40, -5, -(2**63), 2**63 - 4):
     assert execute("SELECT %s + 1", [value], kept=True) == [(value + 1,)]
     assert execute("SELECT %(value)s + 2", {"value": value}, kept=True) == [(value + 2,)]
     assert execute("SELECT %s + 3", [value]) == [(value + 3,)]
-assert execute("SELECT %s", [2**70], kept=True) == [(2**70,)], "as it is, where no bigint holds it"
+for value in (2**63, 2**70, -(2**63) - 1):
+    assert execute("SELECT %s", [value], kept=True) == [(value,)], "as it is, where no bigint holds it"
 print(sorted(execute("SELECT statement, parameter_types::text FROM pg_prepared_statements")))
 """
 KEPT = [("SELECT $1", "{numeric}"), ("SELECT $1 + 1", "{bigint}"), ("SELECT $1 + 2", "{bigint}")]

@@ -154,7 +154,9 @@ def test_nobody_agrees_to_their_own_or_twice(house: House) -> None:
     proposals.approve(large.pk, by=MANAGER, at=LATER)
     with pytest.raises(Conflict) as refusal:
         proposals.approve(large.pk, by=MANAGER, at=LATER)
-    assert refusal.value.code == "already_approved"
+    assert (refusal.value.code, str(refusal.value)) == ("already_approved", "you have agreed to this already")
+    with pytest.raises(Conflict, match="you have agreed to this already"):  # nor in the other role that must agree
+        proposals.approve(large.pk, by=replace(MANAGER, roles=MANAGER.roles | {"controller"}), at=LATER)
     with pytest.raises(Conflict) as refusal:  # one manager is enough, the controller is what is missing
         proposals.approve(large.pk, by=ANOTHER["manager"], at=LATER)
     assert refusal.value.code == "already_approved"

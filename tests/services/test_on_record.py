@@ -330,5 +330,8 @@ def test_the_moment_of_an_event_is_that_of_its_own_stream_s_last_at_least(house:
         assert ledger.moment_on([bay], at=at) == at
         assert ledger.moment_on([twin], at=at) == RECEIVED + timedelta(seconds=30)
         assert ledger.moment_on([bay, twin], at=at) == RECEIVED + timedelta(seconds=30)
+    for earlier, moved in ((timedelta(minutes=1), True), (timedelta(minutes=1, microseconds=1), False)):
+        at = RECEIVED + timedelta(seconds=30) - earlier
+        assert ledger.moment_on([twin], at=at) == (at + earlier if moved else at)
     much_later = RECEIVED - timedelta(minutes=2)
     assert ledger.moment_on([twin], at=much_later) == much_later, "a clock that is wrong by more is left as it is"

@@ -19,6 +19,7 @@ SHORT = [seat(1, "3s 7d")]  # no progressive wager: the meter stands
         (4, 2, [4, 6]),  # the last of each two
         (6, 2, [2, 6]),  # the last of each three that moved it
         (6, 4, [2, 4, 6]),
+        (5, 2, [4, 6]),  # runs are counted from where the chart begins
         (6, 1, [6]),
     ],
 )

@@ -25,9 +25,13 @@ from accounting.slips.documents import compiled, slip_data, slip_document
 from accounting.slips.models import Slip, SlipPayment
 from accounting.slips.rules.register import slip_name
 from accounting.slips.services import printing
+from accounting.slips.services import slips as kept
+from accounting.slips.services.slips import Issuing
 from devices.audit.findings import Difference
 from devices.audit.slips import verify_slips as verify
 from tables.queries import payouts
+from tables.services.slips import payable
+from tables.services.slips import transaction as transaction_of
 from tests.services.desk import ANOTHER, ANYBODY
 from tests.services.house import LINKED, TWIN, House, message, refused_by, rows, royal, run, two_hits
 from tests.services.house import verify as verify_all
@@ -121,6 +125,12 @@ def test_a_slip_may_be_issued_first_and_is_the_one_that_is_paid(won: House) -> N
     assert (shown(1)["state"], shown(1)["cents"]) == ("issued", 100_000)
     assert refused("slip.issue", ENVY, PIT, method="table", form="chips") == "slip_stands"
     assert refused("payout.pay", ENVY, CAGE, method="cage") == "slip_says_otherwise"
+    how = Issuing("table", "chips", PIT.name, [], transaction_of(ENVY))
+    with pytest.raises(
+        ActRefused, match=f"{ENVY} has slip 000001"
+    ) as again:  # of whoever judged before the first was there
+        kept.issue(payable(ENVY), how, at=AT)
+    assert again.value.code == "slip_stands"
     assert shown(1)["state"] == "issued", "what was refused left nothing"
     ask("payout.pay", ENVY, PIT, method="table")
     assert (shown(1)["state"], Slip.objects.count()) == ("paid", 1)
@@ -215,6 +225,12 @@ def test_a_void_slip_keeps_its_number_and_the_next_says_what_it_replaces(won: Ho
     assert refused("slip.void", "000001", CAGE) == "wrong_state"
     assert refused("slip.void", "1", CAGE) == "unknown_subject"
     assert refused("slip.void", "000007", CAGE) == "unknown_subject"
+    for number, code in ((1, "wrong_state"), (7, "unknown_subject")):  # whoever judged before it was so is refused too
+        with pytest.raises(ActRefused) as refusal:
+            kept.void(number, reason="torn", by=CAGE.name, approved_by=[MANAGER.name], at=AT)
+        assert refusal.value.code == code
+    with pytest.raises(ActRefused, match="there is no slip 000007"):
+        printing.print_slip(7, by=CAGE.name, at=AT)
     ask("slip.issue", ENVY, CAGE, method="cage", form="cash")
     assert (shown(2)["replaces"], shown(1)["replaced_by"], shown(2)["state"]) == ("000001", "000002", "issued")
     assert queries.missing_numbers() == ([], 2)

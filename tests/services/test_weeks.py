@@ -200,6 +200,9 @@ def test_a_week_is_signed_by_its_people_once_each_with_what_was_found(played: Ho
     )
     with pytest.raises(ActRefused, match="there is no week"):
         proposals.propose(body(), by=ann, at=OVER)
+    with pytest.raises(ActRefused, match="the sheet of week 2026-W48 is not made yet") as unmade:
+        sheets.sign_off(WEEK, "two royals", at=OVER, by="ann")
+    assert unmade.value.code == "unknown_subject"
     sheet = sheets.make(WEEK, at=OVER, by="the service")
     with pytest.raises(NotYours):
         proposals.propose(body(), by=cage, at=OVER)
