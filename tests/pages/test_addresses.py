@@ -53,6 +53,14 @@ def test_a_slash_too_many_or_too_few_leads_on(house: House, signed_in: SignedIn,
     assert client.get(right).status_code == 200
 
 
+def test_an_address_that_is_too_long_leads_on_nowhere(signed_in: SignedIn) -> None:
+    """Nobody mistypes two thousand letters."""
+    client = signed_in()
+    longest = "/jackpots/".ljust(2_000, "x")
+    assert client.get(longest).headers["Location"] == f"{longest}/"
+    assert client.get(f"{longest}x").status_code == 404
+
+
 NOWHERE = [
     "/rounds/%00", "/jackpots/%00/", "/payouts/%00/", "/sign/%00", "/floor/tables/%00/", "/static/%00", "/static/a%00b.css",
     "/accounting/2026-11-27/accounts/%00/", "/nowhere", "/nowhere/", "/rounds/x/", "/jackpots/none", "/jackpots/none/",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import pwd
 import shutil
 import subprocess
 import tempfile
@@ -118,6 +119,34 @@ def test_a_log_is_set_aside_when_it_is_more_than_twenty_megabytes(
     assert server._process is not None and server._process.wait(20) == 0
     assert server.log.with_suffix(".log.1").exists() is set_aside
     assert server._last_words() == "postgres (PostgreSQL) 18.1", "of this start alone"
+
+
+def test_a_server_is_started_again_while_the_last_one_s_memory_is_held_and_for_no_other_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a kill -9 the first start finds what the old server's last processes still hold; the second has no room."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(embedded_postgres, "server_user", lambda data: ServerUser())
+    monkeypatch.setenv("JACKPOT_PG_BIN", str(binaries(tmp_path / "bin", 18)))
+    server = EmbeddedPostgres(tmp_path / "postgres")
+    server.data.mkdir(parents=True)
+    (server.data / "PG_VERSION").write_text("18\n")
+    begin = f"""[ "$1" = --version ] && echo "postgres (PostgreSQL) 18.1" && exit
+echo start >> {tmp_path}/starts
+[ $(grep -c start {tmp_path}/starts) = 1 ] && echo "its memory is still in use" || echo "no room"
+exit 1"""
+    tool(tmp_path / "bin", "postgres", begin)
+    server._launch()
+    with pytest.raises(DatabaseProblem, match=r"did not start; .* ends: no room$"):
+        server._wait(20)
+    assert (tmp_path / "starts").read_text() == "start\n" * 2
+
+
+def test_who_runs_the_server_is_set_by_the_command_in_front_or_else_by_us() -> None:
+    nobody = pwd.getpwnam("nobody")
+    assert ServerUser().options() == ServerUser(("setpriv",), nobody).options() == {}
+    ours = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
+    assert ServerUser((), nobody).options() == ours
 
 
 def test_a_server_that_was_our_child_is_let_go_when_it_has_died(tmp_path: Path) -> None:
