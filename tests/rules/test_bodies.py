@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -224,15 +225,62 @@ class Wire(asyncio.Transport):
         self.closed = True
 
 
-@pytest.mark.parametrize(("size", "refused"), [(web.MOST_HEAD_BYTES, False), (web.MOST_HEAD_BYTES + 1, True)])
-def test_a_head_may_go_on_for_so_long_after_its_first_line_and_no_byte_more(size: int, refused: bool) -> None:
-    async def answered() -> bytes:
-        wire = Wire()
-        connection = web.Bounded(config=uvicorn.Config(asgi.Pages), server_state=ServerState(), app_state={})
-        connection.connection_made(wire)
+async def connected(wire: Wire) -> web.Bounded:
+    """Somebody who connects to the web process."""
+    connection = web.Bounded(config=uvicorn.Config(asgi.Pages), server_state=ServerState(), app_state={})
+    connection.connection_made(wire)
+    return connection
+
+
+@pytest.mark.parametrize(("size", "said"), [(65_536, b""), (65_537, b"HTTP/1.1 431 Request Header Fields Too Large")])
+def test_a_head_may_go_on_for_so_long_after_its_first_line_and_no_byte_more(size: int, said: bytes) -> None:
+    wire = Wire()
+
+    async def sending() -> None:
+        connection = await connected(wire)
         connection.data_received(b"GET / HTTP/1.1\r\n")
         connection.data_received(b"x: ".ljust(size, b"y"))
+        assert wire.closed is bool(said)
         connection.connection_lost(None)
-        return wire.written
 
-    assert asyncio.run(answered()) == (web.REFUSALS[431] if refused else b"")
+    asyncio.run(sending())
+    assert wire.written.partition(b"\r\n")[0] == said
+
+
+def test_a_part_is_sent_at_once_or_not_at_all() -> None:
+    wire = Wire()
+
+    async def writing() -> list[bool]:
+        connection = await connected(wire)
+        taken = [connection.write_part(b"a sign of life")]
+        connection.flow.pause_writing()
+        taken.append(connection.write_part(b"too much"))
+        connection.flow.resume_writing()
+        taken.append(connection.write_part(b"more"))
+        wire.close()
+        taken.append(connection.write_part(b"too late"))
+        connection.connection_lost(None)
+        return taken
+
+    assert asyncio.run(writing()) == [True, False, True, False]
+    assert wire.written == b"e\r\na sign of life\r\n4\r\nmore\r\n"
+
+
+ENDLESS = resource.RLIM_INFINITY
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "asked"),
+    [
+        (1_024, ENDLESS, (65_536, ENDLESS)), (1_024, 4_096, (4_096, 4_096)), (1_024, 100_000, (65_536, 100_000)),
+        (4_096, 4_096, None), (65_536, ENDLESS, None), (100_000, ENDLESS, None), (ENDLESS, ENDLESS, None),
+    ],
+)  # fmt: skip
+def test_the_web_process_opens_as_many_files_as_it_may_and_needs(
+    soft: int, hard: int, asked: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda what, most: found.append(most))
+    web._allow_many_connections()
+    assert found == ([] if asked is None else [asked])

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import pwd
 import shutil
 import subprocess
 import tempfile
@@ -140,13 +139,6 @@ exit 1"""
     with pytest.raises(DatabaseProblem, match=r"did not start; .* ends: no room$"):
         server._wait(20)
     assert (tmp_path / "starts").read_text() == "start\n" * 2
-
-
-def test_who_runs_the_server_is_set_by_the_command_in_front_or_else_by_us() -> None:
-    nobody = pwd.getpwnam("nobody")
-    assert ServerUser().options() == ServerUser(("setpriv",), nobody).options() == {}
-    ours = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
-    assert ServerUser((), nobody).options() == ours
 
 
 def test_a_server_that_was_our_child_is_let_go_when_it_has_died(tmp_path: Path) -> None:
