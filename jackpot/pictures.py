@@ -106,8 +106,8 @@ class Bars:
     bars: tuple[Bar, ...]
     height: int
     words: str
+    left: int
     width: int = WIDTH
-    left: int = NAMES + 50
 
 
 def bars(rows: Sequence[tuple[str, int]], words: str) -> Bars:
@@ -122,7 +122,7 @@ def bars(rows: Sequence[tuple[str, int]], words: str) -> Bars:
         ),
         len(rows) * ROW,
         words,
-        left=left,
+        left,
     )
 
 

@@ -276,6 +276,34 @@ def test_a_reading_that_fails_is_made_again(api: Api, monkeypatch: pytest.Monkey
     in_this_process(api, watch)
 
 
+def test_what_has_not_moved_is_not_told_again_and_who_is_to_ask_anew_is_let_go(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(feeds, "LOOK_AGAIN_SECONDS", 0.05)
+    monkeypatch.setattr(feeds, "COMMENT_SECONDS", 600.0)
+    real, readings = feeds.read_link, 0
+
+    async def read(link_id: int, after: int) -> Any:
+        nonlocal readings
+        readings += 1
+        return await real(link_id, after)
+
+    monkeypatch.setattr(feeds, "read_link", read)
+
+    async def watch(feed: feeds.Feed) -> None:
+        async with listening(feed) as browser, asyncio.timeout(GIVE_UP_SECONDS):
+            opening, before = browser.events(), readings
+            while readings < before + 4:
+                await asyncio.sleep(0.01)
+            assert browser.events() == opening
+            (watcher,) = feed.watching
+            watcher.end()
+            while not browser.closed:
+                await asyncio.sleep(0.01)
+
+    in_this_process(api, watch)
+
+
 def test_what_is_settled_while_the_first_one_connects_is_not_lost(api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     """The reading for the browser and the one that changes are told from must not have an award between them."""
     real = feeds.read_link

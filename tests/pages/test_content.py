@@ -301,6 +301,31 @@ def test_a_chart_ends_at_what_the_meter_shows(auditor: Client) -> None:
     assert len(series["at"]) == len(series["cents"]) == len(series["sequence"])
 
 
+@pytest.mark.parametrize(("asked", "span"), [("", "2,000"), ("?span=200", "200"), ("?span=20000", "20,000")])
+def test_a_chart_goes_back_as_far_as_was_asked(auditor: Client, asked: str, span: str) -> None:
+    body = auditor.get(f"/jackpots/ms-mg01/{asked}").content.decode()
+    assert re.findall(r'aria-current="true">([\d,]+)</a>', body) == [span]
+    assert f"span={span.replace(',', '')}" in re.findall(r'data-charts="([^"]+)"', body)[0]
+
+
+def test_charts_of_open_pages_are_made_anew_once_for_all_who_look(
+    busy: House, auditor: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jackpot.views.MADE_ANEW_SECONDS", 600)
+
+    def shown(asked: str) -> dict[str, Any]:
+        found: dict[str, Any] = auditor.get(f"/jackpots/series{asked}").json()
+        return found
+
+    before = {asked: shown(asked) for asked in ("", "?link=ms-mg01", "?link=twin")}
+    assert before[""] == before["?link=ms-mg01"] | before["?link=twin"]
+    busy.play(message("moved"))
+    assert {asked: shown(asked) for asked in before} == before, "the same for a while"
+    assert shown("?link=ms-mg01&span=2000") != before["?link=ms-mg01"], "of another stretch it is another"
+    cache.clear()
+    assert shown("") != before[""] and shown("?link=twin") == before["?link=twin"]
+
+
 @pytest.mark.parametrize(
     ("asked", "address"),
     [

@@ -15,7 +15,21 @@ from jackpot import hit_queries
 from tables.migrations import __path__ as migrations_path
 from tables.queries import floor, payouts
 from tests.pages.conftest import SignedIn, text_of
-from tests.services.house import DEALT, LINKED, NEIGHBOUR, RECEIVED, House, message, rows, royal, run, seat, value
+from tests.services.house import (
+    DEALT,
+    LINKED,
+    NEIGHBOUR,
+    ODD,
+    RECEIVED,
+    House,
+    message,
+    open_odd_table,
+    rows,
+    royal,
+    run,
+    seat,
+    value,
+)
 from tests.services.test_dating import close
 
 AHEAD = "2027-11-27T21:14:05-05:00"
@@ -102,6 +116,11 @@ def test_what_is_on_record_gets_the_moment_that_it_was_settled_by(house: House) 
     """The migration fills in what settling writes today: both are compared."""
     house.play(royal("r-1"), royal("r-2", dealt_at=FAR), royal("r-3", dealt_at=NEVER_SET))
     house.play(royal("opening", dealt_at=value("SELECT min(opened_at) FROM tables_table").isoformat()))
+    house.play(royal("five minutes ahead", dealt_at=(RECEIVED + timedelta(minutes=5)).isoformat()))
+    open_odd_table(at=DEALT - timedelta(minutes=30))
+    an_hour_ago = (DEALT - timedelta(hours=1)).isoformat()
+    house.play(win("before another table was there", dealt_at=an_hour_ago))
+    house.play(message("before it was there", table=ODD, dealt_at=an_hour_ago))
     close(TODAY)
     a_day_later = RECEIVED + timedelta(days=1)
     house.play(win("late"), win("in time", dealt_at=a_day_later.isoformat()), at=a_day_later)

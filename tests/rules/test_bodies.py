@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 from jackpot import asgi, bounds
 from jackpot.bounds import Bodies, BodyRefused, SenderGone, declared_bytes
+from jackpot.config import web
 from jackpot.feeds import INVITATION, NUMBERED
 
 Part = tuple[int, bool]
@@ -168,3 +172,115 @@ def test_who_watches_as_somebody_is_asked_again_the_less_often_the_more_there_ar
     monkeypatch.setattr(asgi, "_left", left)
     asyncio.run(one_after_another())
     assert waited == [5.0, 0.1, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("answer", "stays"),
+    [("invited", True), (500, True), (503, True), (200, True), (302, False), (403, False), (401, False)],
+)
+def test_who_may_watch_no_longer_is_let_go_and_one_who_cannot_be_found_out_about_stays(
+    answer: int | str, stays: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[int | str] = ["invited", answer, answer]
+    waited: list[float | None] = []
+    sent: list[dict[str, Any]] = []
+
+    async def left(receive: Any, *, within: float | None = None) -> bool:
+        await asyncio.sleep(0)
+        waited.append(within)
+        return len(waited) > 2
+
+    async def view(scope: Any, receive: Any, send: Any) -> None:
+        said = answers.pop(0)
+        headers = [(INVITATION.encode(), msgspec.json.encode([NUMBERED, []]))] if said == "invited" else []
+        await send({"type": "http.response.start", "status": said if headers == [] else 200, "headers": headers})
+
+    async def send(event: dict[str, Any]) -> None:
+        sent.append(event)
+
+    monkeypatch.setattr(asgi, "_left", left)
+    watched = {"type": "http", "method": "GET", "path": "/live", "headers": []}
+    asyncio.run(asgi.Streams(view)(watched, Sender([]).receive, send))
+    assert waited == ([5.0] * 3 if stays else [5.0, asgi.OPENS_WITHIN_SECONDS])
+    assert answers == ([] if stays else [answer])
+    assert (sent[-1] == {"type": "http.response.body", "body": b""}) is not stays, "closed"
+    assert sent[0]["status"] == 200
+
+
+class Wire(asyncio.Transport):
+    """What is written to a connection."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = b""
+        self.closed = False
+
+    def write(self, data: Any) -> None:
+        self.written += data
+
+    def is_closing(self) -> bool:
+        return self.closed
+
+    def close(self) -> None:
+        self.closed = True
+
+
+async def connected(wire: Wire) -> web.Bounded:
+    """Somebody who connects to the web process."""
+    connection = web.Bounded(config=uvicorn.Config(asgi.Pages), server_state=ServerState(), app_state={})
+    connection.connection_made(wire)
+    return connection
+
+
+@pytest.mark.parametrize(("size", "said"), [(65_536, b""), (65_537, b"HTTP/1.1 431 Request Header Fields Too Large")])
+def test_a_head_may_go_on_for_so_long_after_its_first_line_and_no_byte_more(size: int, said: bytes) -> None:
+    wire = Wire()
+
+    async def sending() -> None:
+        connection = await connected(wire)
+        connection.data_received(b"GET / HTTP/1.1\r\n")
+        connection.data_received(b"x: ".ljust(size, b"y"))
+        assert wire.closed is bool(said)
+        connection.connection_lost(None)
+
+    asyncio.run(sending())
+    assert wire.written.partition(b"\r\n")[0] == said
+
+
+def test_a_part_is_sent_at_once_or_not_at_all() -> None:
+    wire = Wire()
+
+    async def writing() -> list[bool]:
+        connection = await connected(wire)
+        taken = [connection.write_part(b"a sign of life")]
+        connection.flow.pause_writing()
+        taken.append(connection.write_part(b"too much"))
+        connection.flow.resume_writing()
+        taken.append(connection.write_part(b"more"))
+        wire.close()
+        taken.append(connection.write_part(b"too late"))
+        connection.connection_lost(None)
+        return taken
+
+    assert asyncio.run(writing()) == [True, False, True, False]
+    assert wire.written == b"e\r\na sign of life\r\n4\r\nmore\r\n"
+
+
+ENDLESS = resource.RLIM_INFINITY
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "asked"),
+    [
+        (1_024, ENDLESS, (65_536, ENDLESS)), (1_024, 4_096, (4_096, 4_096)), (1_024, 100_000, (65_536, 100_000)),
+        (4_096, 4_096, None), (65_536, ENDLESS, None), (100_000, ENDLESS, None), (ENDLESS, ENDLESS, None),
+    ],
+)  # fmt: skip
+def test_the_web_process_opens_as_many_files_as_it_may_and_needs(
+    soft: int, hard: int, asked: tuple[int, int] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda what: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda what, most: found.append(most))
+    web._allow_many_connections()
+    assert found == ([] if asked is None else [asked])

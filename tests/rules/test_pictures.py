@@ -23,6 +23,9 @@ def test_every_day_stands_once_in_its_week_and_the_fullest_is_the_darkest() -> N
     assert [cell.shade for cell in found.cells if cell.number] == [1, 4, 2]
     assert found.cells[7].words.endswith("8 hits, $1.00") and found.cells[1].words.endswith("none")
     assert [name.name for name in found.months] == ["Nov", "Dec", "Jan"]
+    assert [(name.x, name.y) for name in found.months] == [(40, 12), (74, 12), (210, 12)], "above their first week"
+    middles = [(32, 18 + 34 * place + 19) for place in range(7)]
+    assert [(name.x, name.y) for name in found.weekdays] == middles, "left of the middle of their row"
 
 
 def test_bars_are_as_long_as_their_numbers() -> None:
@@ -30,6 +33,7 @@ def test_bars_are_as_long_as_their_numbers() -> None:
     assert [bar.length / found.bars[0].length for bar in found.bars] == [1, 0.25, 0]
     assert [bar.figure for bar in found.bars] == ["200", "50", "0"]
     assert bars([], "none").height == 0
+    assert (found.left, found.bars[0].length) == (200, 1040 - 200 - 110), "between its name and its figure"
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,27 @@ def test_a_log_is_set_aside_when_it_is_more_than_twenty_megabytes(
     assert server._last_words() == "postgres (PostgreSQL) 18.1", "of this start alone"
 
 
+def test_a_server_is_started_again_while_the_last_one_s_memory_is_held_and_for_no_other_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a kill -9 the first start finds what the old server's last processes still hold; the second has no room."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(embedded_postgres, "server_user", lambda data: ServerUser())
+    monkeypatch.setenv("JACKPOT_PG_BIN", str(binaries(tmp_path / "bin", 18)))
+    server = EmbeddedPostgres(tmp_path / "postgres")
+    server.data.mkdir(parents=True)
+    (server.data / "PG_VERSION").write_text("18\n")
+    begin = f"""[ "$1" = --version ] && echo "postgres (PostgreSQL) 18.1" && exit
+echo start >> {tmp_path}/starts
+[ $(grep -c start {tmp_path}/starts) = 1 ] && echo "its memory is still in use" || echo "no room"
+exit 1"""
+    tool(tmp_path / "bin", "postgres", begin)
+    server._launch()
+    with pytest.raises(DatabaseProblem, match=r"did not start; .* ends: no room$"):
+        server._wait(20)
+    assert (tmp_path / "starts").read_text() == "start\n" * 2
+
+
 def test_a_server_that_was_our_child_is_let_go_when_it_has_died(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path)
     server.reap()

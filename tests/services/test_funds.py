@@ -69,15 +69,15 @@ def balance(cents: int, *, at: datetime = LATER, as_of: datetime | None = None, 
     return {"state": acts.state_of(link, at), "short": acts.as_it_stands(link).short}
 
 
-def owed_by_rows() -> int:
-    """What the link owes, from its meters as its last event left them and its payouts alone."""
+def owed_by_rows(link: str = LINK) -> int:
+    """What a link owes, from its meters as its last event left them and its payouts alone."""
     held = value(
         "SELECT sum(value_cents + reserve_cents + overflow_cents) FROM jackpot_meter meter JOIN jackpot_level level"
-        " ON level.id = level_id JOIN jackpot_link link ON link.id = link_id WHERE link.code = %s", LINK,
+        " ON level.id = level_id JOIN jackpot_link link ON link.id = link_id WHERE link.code = %s", link,
     )  # fmt: skip
     unpaid = value(
         "SELECT coalesce(sum(cents), 0) FROM tables_payout payout JOIN accounting_stream stream ON stream.id = stream_id"
-        " WHERE stream.code = %s AND payout.kind IN ('level', 'envy')", LINK,
+        " WHERE stream.code = %s AND payout.kind IN ('level', 'envy')", link,
     )  # fmt: skip
     return int(held + unpaid)
 
@@ -91,6 +91,11 @@ def test_what_is_owed_is_every_part_of_the_levels_and_what_is_not_handed_over(
     paid = of().unpaid_cents
     house.act("payout.pay", f"{LINKED}/R-2/1/3", method="cage")
     assert of().unpaid_cents == paid - 100_000 and of().owed_cents == owed - 100_000
+    house.play(*(message(f"T-{number}", table=TWIN) for number in range(5)))
+    assert value(
+        "SELECT min(overflow_cents) FROM jackpot_meter JOIN jackpot_level ON id = level_id WHERE code = 'minor'"
+    )
+    assert of("twin").owed_cents == owed_by_rows("twin"), "with what is over a limit"
 
 
 def test_a_balance_below_what_is_owed_closes_the_link_for_new_wagers_until_people_resume_it(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from importlib import import_module
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from django.db import connection
 
 from devices.audit.findings import Difference
-from jackpot.queries import link_states
+from jackpot.queries import link_states, links_with_terms
 from tests.services.house import (
     LINKED,
     RECEIVED,
@@ -24,6 +26,7 @@ from tests.services.house import (
     run,
     seat,
     two_hits,
+    value,
     verify,
 )
 from tests.services.played import tamper
@@ -47,7 +50,10 @@ def test_what_rounds_bring_is_counted_to_the_millionth(house: House) -> None:
 
 def test_what_the_limit_kept_off_is_counted_and_joining_a_reset_takes_nothing_from_it(busy_house: House) -> None:
     """The level minor takes 100 cents to its limit: 500 × 54,321 millionths a wager, so the fourth overflows."""
-    busy_house.play(*(message(f"R-{n}", table=TWIN) for n in range(1, 6)))
+    busy_house.play(message("R-1", table=TWIN))
+    grand, minor = links_with_terms("twin", at=RECEIVED)[0]["levels"]
+    assert (grand["room"], minor["room"]) == (15.25, 27.0), "61 of 400 cents, 27 of 100"
+    busy_house.play(*(message(f"R-{n}", table=TWIN) for n in range(2, 6)))
     brought = 5 * 500 * 54_321
     assert lifetime("minor") == (5, 0, 0, brought, 0, brought - 100 * 10**6)
     before = lifetime("minor")
@@ -104,7 +110,11 @@ def test_a_house_of_before_has_them_worked_out_from_its_events(house: House, mon
     house.play(
         royal("R-1"), locked("R-2"), message("R-2"), two_hits("R-1", table=TWIN), locked("R-2", table=TWIN), locked("R-3"),
         message("R-3"), message("R-4"), *(message(f"T-{n}", table=TWIN) for n in range(5)),
+        message("minor", seat(1, "9s 9d", progressive=500), table=TWIN, community="9c 9h Kd"), royal("grand", table=TWIN),
+        message("T-5", table=TWIN),
     )  # fmt: skip
+    won = json.loads(value("SELECT convert_from(settlement, 'UTF8') FROM tables_round WHERE reference = 'minor'"))
+    assert won["awards"][0]["revenue_cents"] > 0, "what was over the limit became revenue"
     for number, (act, subject, payload) in enumerate([
         ("level.adjust", "ms-mg01/major", {"part": "reserve", "cents": 7, "reason": "correction"}),
         ("level.adjust", "twin/grand", {"part": "display", "cents": 9, "reason": "correction"}),
@@ -121,6 +131,41 @@ def test_a_house_of_before_has_them_worked_out_from_its_events(house: House, mon
         tamper(f"UPDATE jackpot_meter SET {', '.join(f'{name} = 0' for name in NAMES[3:])}")
         migration.work_out(None, SimpleNamespace(connection=connection))
         assert rows(f"SELECT level_id, {brought} FROM jackpot_meter ORDER BY level_id") == before, chunk
+
+
+def test_of_each_event_of_before_is_counted_what_wagers_brought_and_nothing_else() -> None:
+    """A level `major` of two links, between which somebody transferred, and what a result took back of its lock."""
+    migration = import_module("jackpot.migrations.0006_lifetime_meters")
+    held: dict[str, tuple[int, int]] = {}
+    found: dict[str, list[int]] = {}
+
+    def event(is_message: bool, *meters: tuple[str, int, int, int], **more: Any) -> list[int]:
+        """Read one event, with link, contribution, reserve and overflow of each meter in millionths."""
+        shown = [
+            {
+                "link": link, "level": "major", "contributed_millionths": contributed,
+                "reserve_cents": reserve // 10**6, "reserve_residual_millionths": reserve % 10**6,
+                "overflow_cents": overflow // 10**6, "overflow_residual_millionths": overflow % 10**6,
+            }
+            for link, contributed, reserve, overflow in meters
+        ]  # fmt: skip
+        migration._event({"meters": shown} | more, "a", is_message, held, found)
+        return found.get("major", [])
+
+    seeded = {"level": "major", "seed": {"reserve_cents": 2, "overflow_cents": 1}, "revenue_cents": 3}
+    assert event(False, ("a", 0, 500_000, 0)) == [], "an opening"
+    assert event(True, ("a", 700, 3_500_007, 5_200_000)) == [700, 3_000_007, 5_200_000]
+    assert event(False, ("a", 0, 2_500_007, 5_100_000), ("b", 0, 9_000_000, 9_000_000))[1:] == [3_000_007, 5_200_000]
+    assert event(True, ("a", 0, 600_007, 1_400_000), awards=[seeded]) == [700, 3_100_007, 5_500_000]
+    assert event(True, ("a", -9, 900_007, 1_400_000)) == [700, 3_100_007, 5_500_000], (
+        "a cent was put in, less was taken"
+    )
+    assert event(True, ("a", 1, 900_008, 1_400_000), awards=[seeded | {"level": "minor"}]) == [
+        701,
+        3_100_008,
+        5_500_000,
+    ]
+    assert event(False) == [701, 3_100_008, 5_500_000]
 
 
 def test_they_never_fall_whoever_writes(house: House) -> None:

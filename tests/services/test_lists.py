@@ -70,6 +70,12 @@ def test_levels_stand_as_their_link_has_them(grown: House) -> None:
     assert [
         (link["code"], level["code"]) for link in jackpot.queries.link_states() for level in link["levels"]
     ] == levels
+    of_links: dict[str, list[str]] = {}
+    for link, level in levels:
+        of_links.setdefault(link, []).append(level)
+    for link, own in of_links.items():
+        settling = jackpot.services.meters.read(grown.stream(link))
+        assert settling is not None and list(settling.levels) == list(settling.values) == own
     assert list(jackpot.queries.links_of_levels().items()) == [(f"{link}/{level}", link) for link, level in levels]
     as_opened = [f"{link}/{level}" for link, level in (*levels[2:], *levels[:2])]
     assert jackpot.queries.level_owners() == as_opened
