@@ -97,14 +97,29 @@ def test_a_message_of_the_other_kind_is_where_none_of_its_kind_may_be(locks: Hou
     inbox_check.verify_inbox()
 
 
+def test_a_lock_set_aside_at_a_table_without_a_stream_is_named(locks: House) -> None:
+    tamper("DELETE FROM accounting_stream WHERE code = 'ms-mg01'")
+    with pytest.raises(Difference, match=r"L-4.: table: expected one that is on a stream"):
+        inbox_check.verify_inbox()
+
+
+def test_a_lock_behind_its_own_result_is_named(locks: House) -> None:
+    locks.play(locked("L-5"))
+    tamper("INSERT INTO devices_reference (table_id, reference, kind, digest, message_id, received_at, device_id)"
+           " SELECT table_id, 'L-5', kind, digest, message_id, received_at, device_id FROM devices_reference"
+           " WHERE reference = 'R-1'")  # fmt: skip
+    with pytest.raises(Difference, match=r"sequence 7 \(MS-101/L-5\): outcome: expected locked, found duplicate"):
+        verify()
+
+
 @pytest.mark.parametrize("what", TAMPERING_WITH_LOCKS)
 def test_tampering_with_a_lock_is_found_and_named(what: str, locks: House) -> None:
     statement, named = TAMPERING_WITH_LOCKS[what]
-    tamper(statement)
+    planted = tamper(statement)
     with pytest.raises(Difference) as difference:
         verify()
     assert named in str(difference.value)
-    planted_is_what_was_found(statement, str(difference.value))
+    planted_is_what_was_found(planted, str(difference.value))
     # However the streams are cut, it is found.
     for size in (1, 2, 3):
         with pytest.raises(Difference) as again:
