@@ -128,8 +128,14 @@ def test_a_figure_says_what_it_rests_on() -> None:
     assert words.cell(None) == words.NOTHING
 
 
-def test_a_replay_is_started_watched_and_read(auditor: Desk) -> None:
-    status, found = auditor.post("foresights", BODY | {"replay": {"from": "2026-11-01T00:00:00Z"}})
+def test_a_replay_is_started_watched_and_read(
+    auditor: Desk, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    called: list[int] = []
+    monkeypatch.setattr(jobs, "call", called.append)
+    with django_capture_on_commit_callbacks(execute=True):
+        status, found = auditor.post("foresights", BODY | {"replay": {"from": "2026-11-01T00:00:00Z"}})
+    assert called == [found["replay"]], "a worker is called for it"
     assert status == 202 and found["proposed"], found
     one = f"foresights/{found['replay']}"
     assert auditor.get(one) | {"asked_at": ""} == {

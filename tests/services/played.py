@@ -114,6 +114,8 @@ def planted_is_what_was_found(planted: set[str], said: str) -> None:
     """What was planted stands in a difference as what was found, never as what was expected."""
     expected, found = said.rpartition(": expected ")[2].partition(", found ")[::2]
     for text in planted:
+        if text == "None" or len(text) < 3:
+            continue  # it may stand there for something else
         alone = re.compile(rf"(?<![\w.]){re.escape(text)}(?![\w.])")
         assert alone.search(found) or not alone.search(expected), said
 
@@ -130,9 +132,9 @@ def tamper(statement: str) -> set[str]:
         returning = ", ".join(f"{updated[2] or updated[1]}.{column}" for column in columns) if updated else ""
         cursor.execute(f"{statement} RETURNING {returning}" if returning else statement)
         assert cursor.rowcount > 0, "nothing was changed"
-        planted = [value for row in (cursor.fetchall() if returning else []) for value in row if value is not None]
+        planted = [value for row in (cursor.fetchall() if returning else []) for value in row]
         cursor.execute("SET session_replication_role = origin")
-    words = {bytes(value).hex() if isinstance(value, bytes | memoryview) else str(value) for value in planted}
+    words = {str(value) for value in planted if not isinstance(value, bytes | memoryview)}
     words |= {repr(value) for value in planted if isinstance(value, datetime)}
     words |= {sha256(text.encode()).hexdigest() for text in re.findall(r"sha256\('([^']*)'\)", statement)}
     return words | set(re.findall(r"= '([^'%]{4,})'", statement.partition(" WHERE ")[0]))

@@ -29,7 +29,7 @@ from tests.services.house import (
     two_hits,
     value,
 )
-from tests.services.played import stirred
+from tests.services.played import unindexed
 
 
 def settle_next(house: House, stream: str = "ms-mg01", limit: int = 1_000) -> settling.Taken:
@@ -210,7 +210,7 @@ def test_streams_that_wait_longest_come_first(house: House) -> None:
     """Each once, by the first receipt that waits there."""
     for table in (ALONE, LINKED, TWIN, ALONE, LINKED):
         house.post(message(f"R-{house.waiting()}", table=table))
-    stirred()
+    unindexed()
     assert settling.streams_waiting() == [house.stream(code) for code in (ALONE, "ms-mg01", "twin")]
 
 
