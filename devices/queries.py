@@ -344,7 +344,7 @@ class Gateway:
 
     id: int
     code: str
-    tables: str
+    tables: str | None
     enrolled_at: datetime
     key: str | None
     last_at: datetime | None
@@ -384,7 +384,7 @@ def queues() -> list[tuple[str, int, datetime]]:
     with connection.cursor() as cursor:
         cursor.execute("""
             SELECT stream.code, count(*), min(queued.received_at) FROM devices_queued queued
-            JOIN accounting_stream stream ON stream.id = queued.stream_id GROUP BY stream.code ORDER BY 3
+            JOIN accounting_stream stream ON stream.id = queued.stream_id GROUP BY stream.code ORDER BY 3, 1
         """)
         return cursor.fetchall()
 

@@ -62,7 +62,7 @@ WITHOUT_MESSAGE = """
 """
 HELD = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
-        tabl.stream_id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference, hold.error,
+        stream.id, hold.reasons, hold.settlement, stream.terms_version, hold.table_id, hold.reference, hold.error,
         hold.dealt_at, hold.held_at, hold.rules, hold.seal, hold.stream_id, hold.before_sequence
     FROM tables_hold hold JOIN devices_message message ON message.id = hold.message_id
     LEFT JOIN tables_table tabl ON tabl.id = message.table_id

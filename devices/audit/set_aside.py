@@ -17,7 +17,7 @@ from tables.services.seals import seal
 
 SET_ASIDE = """
     SELECT message.id, message.reference, message.raw, message.digest, message.received_at, message.table_id,
-        tabl.stream_id, stream.terms_version,
+        stream.id, stream.terms_version,
         aside.table_id, aside.reference, aside.outcome, aside.result, aside.error, aside.locked_at,
         aside.decided_at, aside.rules, aside.seal, aside.stream_id, aside.before_sequence,
         EXISTS (SELECT FROM devices_reference reference WHERE reference.table_id = aside.table_id

@@ -55,7 +55,7 @@ def _lost_locks(now: datetime) -> list[dict[str, Any]]:
         "kind": "warn",
         "title": words(lost_locks.LOCK_WITHOUT_RESULT) + (f", {many} rounds" if many > 1 else ""),
         "detail": f"{oldest.table}: {oldest.round} was locked",
-        "age": max(0, int((now - oldest.recorded_at).total_seconds())),
+        "age": int((now - oldest.recorded_at).total_seconds()),
         "after": " ago",
         "address": round_address(oldest.table, oldest.round),
     }]  # fmt: skip

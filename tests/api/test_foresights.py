@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,6 +12,9 @@ import pytest
 from accounting.office import registry
 from accounting.office.models import Job
 from accounting.office.services import jobs
+from devices.api.foresights import _hundredths, _nearest
+from devices.foresight import words
+from tables.odds.foreseeing import Figure
 from tests.api.test_hits import Desk
 from tests.services.desk import ANYBODY
 from tests.services.house import House, message, royal
@@ -86,8 +91,51 @@ def test_the_least_and_the_most_that_may_be_asked(auditor: Desk, wagers: int, se
     assert (status, found["wagers"], found["seed"]) == (200, wagers, seed), found
 
 
-def test_a_replay_is_started_watched_and_read(auditor: Desk) -> None:
-    status, found = auditor.post("foresights", BODY | {"replay": {"from": "2026-11-01T00:00:00Z"}})
+@pytest.mark.parametrize(
+    ("value", "nearest", "dollars", "count"),
+    [
+        (Fraction(0), 0, "$0.00", "0"),
+        (Fraction(1, 4), 0, "$0.00", "0.25"),
+        (Fraction(49, 100), 0, "$0.00", "0.49"),
+        (Fraction(1, 2), 1, "$0.01", "0.50"),
+        (Fraction(1), 1, "$0.01", "1"),
+        (Fraction(5, 4), 1, "$0.01", "1.25"),
+        (Fraction(1999, 1000), 2, "$0.02", "2.00"),
+        (Fraction(2_469_139, 16), 154_321, "$1,543.21", "154,321.19"),
+        (Fraction(-49, 100), 0, "$0.00", None),
+        (Fraction(-1, 2), -1, "-$0.01", None),
+        (Fraction(-1), -1, "-$0.01", None),
+        (Fraction(-5, 4), -1, "-$0.01", None),
+        (Fraction(-2_469_139, 16), -154_321, "-$1,543.21", None),
+    ],
+)
+def test_figures_are_said_to_the_nearest_and_halves_away_from_nought(
+    value: Fraction, nearest: int, dollars: str, count: str | None
+) -> None:
+    assert (_nearest(value), words.cents(value)) == (nearest, dollars)
+    if count is not None:  # nothing counted is below nought
+        assert words.count(value) == count
+        assert Fraction(_hundredths(value)) == Fraction(count.replace(",", ""))
+        assert Fraction(words.percent(value / 1_000).removesuffix(" %")) * 10 == Fraction(count.replace(",", ""))
+
+
+def test_a_figure_says_what_it_rests_on() -> None:
+    exact, simulated = Figure(Fraction(5, 2), 1, 4), Figure(Fraction(5, 2), 1, 4, Fraction(1, 2))
+    assert words.cell(exact) == words.Cell("$0.03", "$0.01 to $0.04", "exact")
+    assert words.cell(simulated, words.COUNT) == words.Cell("2.50", "1 to 4", "simulated, ± 0.50")
+    assert words.cell(simulated, how="by hand").how == "by hand"
+    assert words.cell(replace(exact, low=None)).band == words.cell(replace(exact, high=None)).band == ""
+    assert words.cell(None) == words.NOTHING
+
+
+def test_a_replay_is_started_watched_and_read(
+    auditor: Desk, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    called: list[int] = []
+    monkeypatch.setattr(jobs, "call", called.append)
+    with django_capture_on_commit_callbacks(execute=True):
+        status, found = auditor.post("foresights", BODY | {"replay": {"from": "2026-11-01T00:00:00Z"}})
+    assert called == [found["replay"]], "a worker is called for it"
     assert status == 202 and found["proposed"], found
     one = f"foresights/{found['replay']}"
     assert auditor.get(one) | {"asked_at": ""} == {

@@ -38,6 +38,7 @@ def test_the_floor_and_the_devices_show_what_a_device_should_not_have_done(house
             part = signed_in(role).get(page).content.decode().partition('id="concerns"')[2].partition("</section>")[0]
             assert part.count('href="/rounds/MS-101/R-2"') == 1
             assert part.count('href="/devices/') == (3 if sees else 0)
+    assert {alert["age"] for alert in concerns(now - timedelta(seconds=5), sees_devices=True)} == {0}, "just now"
     listed = text_of(client.get("/devices/"))
     for words in ("same deal twice", "same as R-1", "not your table", "times 17", "last round R-1"):
         assert words in listed

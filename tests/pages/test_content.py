@@ -1,6 +1,7 @@
 """What pages say: the same figures as the settlement, the ledger and the meters."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,7 +12,10 @@ from django.test import Client
 
 from accounting.office.models import Proposal
 from accounting.shell.templatetags.pages import money
+from devices.queries import Health
+from devices.views import floor
 from tables.queries import payouts
+from tables.queries.floor import TableNow
 from tests.pages.conftest import SignedIn, text_of
 from tests.services.house import ALONE, LINKED, TWIN, House, message, royal, run, seat, two_hits, value
 
@@ -458,6 +462,35 @@ def test_held_rounds_hits_and_silent_tables_alert_on_the_floor(house: House, sig
         ]
         house.play(message("r-2", dealt_at="2026-11-27T21:33:00-05:00"), at=dealt + timedelta(minutes=20))
         assert len(alerts(client)) == 1
+
+
+TICK = timedelta(microseconds=1)
+
+
+@pytest.mark.parametrize(
+    ("ago", "silent", "is_news", "settles"),
+    [
+        (timedelta(seconds=9.9), False, True, True),
+        (timedelta(seconds=10), False, True, False),
+        (timedelta(minutes=15) - TICK, False, True, False),
+        (timedelta(minutes=15), False, False, False),
+        (timedelta(minutes=15) + TICK, True, False, False),
+        (timedelta(hours=8) - TICK, True, False, False),
+        (timedelta(hours=8), False, False, False),
+    ],
+)
+def test_an_alert_begins_and_ends_at_its_moment(ago: timedelta, silent: bool, is_news: bool, settles: bool) -> None:
+    """A table that dealt so long ago, a hit that was detected then, and a worker that was seen then."""
+    now = datetime(2026, 11, 28, 2, tzinfo=UTC)
+    table = TableNow("T-1", "mississippi-stud", "open", None, 6, 500, 10_000, now - ago, 0, 1)
+    assert bool(floor._silent([table], now)) == silent
+    hit = {
+        "hit": "l-1", "hand": "flush", "paid_cents": 1, "table": "T-1", "seat": 1, "round": "r", "state": "detected",
+        "detected_at": now - ago,
+    }  # fmt: skip
+    assert bool(floor._hit([hit], now)) == is_news
+    assert floor._pulse(Health(0, None, now - ago, True), now)["silent"] == (not settles)
+    assert not floor._silent([replace(table, state="closed"), replace(table, rounds_today=0)], now)
 
 
 def test_the_floor_shows_the_queue_and_its_age_and_whether_anything_settles(house: House, signed_in: SignedIn) -> None:

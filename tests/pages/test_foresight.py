@@ -136,6 +136,28 @@ def test_a_replay_from_its_start_to_its_result(administrator: Client, signed_in:
     assert signed_in("cage").get(f"/foreseen/{job.pk}/").status_code == 403
 
 
+@pytest.mark.parametrize(
+    ("role", "address", "given"),
+    [
+        (ADMINISTRATOR, FORM, TODAY | {"replay": "1"}),
+        (AUDITOR, "/audit/packs/", {"stream": "ms-mg01"}),
+        (ACCOUNTING, "/accounting/days/2026-11-27/verify", {}),
+    ],
+)
+def test_a_worker_is_called_for_work_once_it_is_stored(
+    role: str, address: str, given: dict[str, str], administrator: Client, signed_in: SignedIn,
+    monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any,
+) -> None:  # fmt: skip
+    called: list[int] = []
+    monkeypatch.setattr(jobs, "call", called.append)
+    with django_capture_on_commit_callbacks() as once_stored:
+        assert signed_in(role).post(address, given).status_code == 302
+    assert called == [], "not before"
+    for act in once_stored:
+        act()
+    assert called == [Job.objects.get().pk]
+
+
 def test_other_work_is_no_replay_and_no_report(house: House, signed_in: SignedIn) -> None:
     auditor = signed_in(AUDITOR)
     auditor.post("/audit/jobs/new/verify")

@@ -21,7 +21,7 @@ from devices.audit.readings import compare_readings
 from devices.closing import verifying
 from tests.pages.conftest import SignedIn, text_of
 from tests.services.desk import ANYBODY
-from tests.services.house import RECEIVED, House, message, rows, two_hits, value
+from tests.services.house import RECEIVED, House, message, rows, run, two_hits, value
 from tests.services.played import tamper
 
 DAY = "2026-11-27"
@@ -190,6 +190,9 @@ def test_a_cent_of_drift_is_shown_with_where_it_began(house: House, signed_in: S
     house.play(message("R-1"))
     tamper("UPDATE jackpot_meter SET value_cents = value_cents + 1 WHERE level_id = (SELECT id FROM jackpot_level"
            " WHERE code = 'minor')")  # fmt: skip
+    typed = {"level:twin/minor": dollars(meter("minor")), "read_at": "2026-11-28T09:00"}
+    assert post(signed_in(ACCOUNTING), f"{SHEET}read", **typed).status_code == 302
+    assert "of drift" not in text_of(signed_in(AUDITOR).get(SHEET)), "what was read by hand is for people to explain"
     assert post(signed_in(ACCOUNTING), f"{SHEET}read", machine="1").status_code == 302
     shown = text_of(signed_in(AUDITOR).get(SHEET))
     assert "$0.01 of drift. Display of twin/minor agrees with the ledger after every event of twin;" in shown
@@ -208,6 +211,15 @@ def test_only_accounting_reads_explains_and_closes(house: House, signed_in: Sign
         assert client.get(f"/accounting/days/{first - timedelta(days=1)}/{page}").status_code == 404, "before the house"
         assert client.get(f"/accounting/days/{today}/{page}").status_code == 200, "it is under way"
         assert client.get(f"/accounting/days/{today + timedelta(days=1)}/{page}").status_code == 404, "it has not begun"
+    run("INSERT INTO accounting_gamingday (date) SELECT generate_series(%s::date - 1, %s::date + 1, '1 day')"
+        " ON CONFLICT DO NOTHING", first, today)  # fmt: skip
+    beside = {
+        day: [rel in client.get(f"/accounting/days/{day}/").content.decode() for rel in ('rel="prev"', 'rel="next"')]
+        for day in (first, first + timedelta(days=1), today - timedelta(days=1), today)
+    }
+    assert list(beside.values()) == [[False, True], [True, True], [True, True], [True, False]], (
+        "no further than both ends"
+    )
     assert client.get("/accounting/days/today/").status_code == 404
 
 

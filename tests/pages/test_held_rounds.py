@@ -86,6 +86,7 @@ def test_the_page_names_the_seat_and_the_wager_at_fault(held: House, signed_in: 
     assert body.count('class="sheet seat at-fault"') == 1
     assert body.count('<p class="fault">') == 0, "a wager's fault stands at the wager, the seat has none of its own"
     assert '<tr class="at-fault"><td>fourth street</td>' in body
+    assert body.count("<td>fourth street</td>") == body.count("<td>third street</td>"), "in the wager's own line"
     assert '<tr class="at-fault"><td>third street</td>' not in body
 
 

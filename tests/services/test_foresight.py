@@ -153,6 +153,11 @@ def test_locks_that_wait_when_a_period_begins_are_known_in_it(locked_house: Hous
         head, tail = again("ms-mg01", last=first - 1), again("ms-mg01", first=first)
         assert tail.would["major"].began == head.would["major"].meter
         assert tail.would["major"].meter == under.would["major"].meter
+    for each in (link, standing("twin")):
+        events = [Recorded(*row) for row in execute(EVENTS, (each.stream_id, 0, each.next_sequence))]
+        assert [event.sequence for event in events] == list(range(each.next_sequence)), "each once"
+        ended = rows("SELECT ended FROM tables_lock WHERE stream_id = %s AND ended > 0 ORDER BY 1", each.stream_id)
+        assert [(event.sequence,) for event in events if event.ends_lock] == ended
 
 
 def test_a_period_begins_with_the_meters_recorded_before_it(eventful: House) -> None:

@@ -115,6 +115,9 @@ def test_a_reference_is_the_table_s_own(house: House) -> None:
     posted = house.post(message("R-1"), message("R-1", table=NEIGHBOUR), message("R-1", table=ALONE))
     assert statuses(posted) == ["accepted"] * 3
     assert len({verdict.message_id for verdict in posted}) == 3
+    again = house.post(message("R-1"), message("R-1", table=NEIGHBOUR), message("R-1", table=ALONE))
+    assert statuses(again) == ["duplicate"] * 3
+    assert [verdict.message_id for verdict in again] == [verdict.message_id for verdict in posted]
 
 
 def test_references_are_told_apart_to_the_letter(house: House) -> None:
@@ -145,6 +148,7 @@ def test_duplicates_leave_no_gap_in_the_order(house: House) -> None:
     house.post(message("R-2"))
     house.post(message("R-3"), message("R-2"), message("R-1"))
     assert [reference for reference, _, _ in queue()] == ["R-2", "R-3", "R-1"]
+    assert house.waiting() == 3, "nothing else has a place"
 
 
 @pytest.mark.parametrize(

@@ -251,7 +251,8 @@ def test_a_worker_that_restarts_knows_the_locks_that_wait(busy_house: House) -> 
     busy_house.settle()
     forget()
     after = meter()
-    busy_house.play(royal("R-2"), message("R-1"), message("R-1", table=NEIGHBOUR), message("R-1", table=TWIN))
+    busy_house.play(message("R-1", table=TWIN))  # while two wait on the other stream
+    busy_house.play(royal("R-2"), message("R-1"), message("R-1", table=NEIGHBOUR))
     forget()
     assert value("SELECT count(*) FROM tables_lock WHERE state = 'decided'") == 3
     assert value("SELECT wagers FROM jackpot_meter JOIN jackpot_level level ON level.id = level_id"

@@ -9,6 +9,7 @@ import pytest
 from pytest_django import DjangoDbBlocker
 
 from devices.audit import inbox_check, on_the_spot, set_aside, verification
+from devices.audit.rows import Chunk
 from devices.audit.verification import Difference
 from tests.services.fixtures import Databases
 from tests.services.house import LINKED, House, locked, message, rows, seat, value, verify
@@ -76,6 +77,13 @@ def test_whatever_is_held_or_set_aside_is_looked_at_however_many_are_read_at_onc
     )]  # fmt: skip
     assert (counts.locks, counts.holds) == (4, 4)
     assert looked == there
+    for stream in ("ms-mg01", "twin"):
+        events = Chunk(House.stream(stream), 0, 99).events
+        assert len(events) > 2 and [row[0] for row in events] == list(range(len(events)))
+    tamper("DELETE FROM tables_locksetaside")
+    tamper("DELETE FROM tables_hold")
+    with pytest.raises(Difference, match=rf"^message {min(there)} \("):  # of all these the first is named
+        inbox_check.verify_inbox()
 
 
 def test_a_message_of_the_other_kind_is_where_none_of_its_kind_may_be(locks: House) -> None:
@@ -97,14 +105,35 @@ def test_a_message_of_the_other_kind_is_where_none_of_its_kind_may_be(locks: Hou
     inbox_check.verify_inbox()
 
 
+def test_a_lock_that_began_elsewhere_is_taken_over_as_its_row_keeps_it(locks: House) -> None:
+    """Its message is looked at where it began, and not again where it ended."""
+    tamper("DELETE FROM devices_message WHERE reference = 'L-1' AND kind = 'lock'")
+    assert [on_the_spot.look("ms-mg01", sequence).ok for sequence in (1, 5)] == [False, True]
+
+
+def test_a_lock_set_aside_at_a_table_without_a_stream_is_named(locks: House) -> None:
+    tamper("DELETE FROM accounting_stream WHERE code = 'ms-mg01'")
+    with pytest.raises(Difference, match=r"L-4.: table: expected one that is on a stream"):
+        inbox_check.verify_inbox()
+
+
+def test_a_lock_behind_its_own_result_is_named(locks: House) -> None:
+    locks.play(locked("L-5"))
+    tamper("INSERT INTO devices_reference (table_id, reference, kind, digest, message_id, received_at, device_id)"
+           " SELECT table_id, 'L-5', kind, digest, message_id, received_at, device_id FROM devices_reference"
+           " WHERE reference = 'R-1'")  # fmt: skip
+    with pytest.raises(Difference, match=r"sequence 7 \(MS-101/L-5\): outcome: expected locked, found duplicate"):
+        verify()
+
+
 @pytest.mark.parametrize("what", TAMPERING_WITH_LOCKS)
 def test_tampering_with_a_lock_is_found_and_named(what: str, locks: House) -> None:
     statement, named = TAMPERING_WITH_LOCKS[what]
-    tamper(statement)
+    planted = tamper(statement)
     with pytest.raises(Difference) as difference:
         verify()
     assert named in str(difference.value)
-    planted_is_what_was_found(statement, str(difference.value))
+    planted_is_what_was_found(planted, str(difference.value))
     # However the streams are cut, it is found.
     for size in (1, 2, 3):
         with pytest.raises(Difference) as again:

@@ -138,6 +138,10 @@ def test_queues_stand_by_how_long_they_wait(kept: House) -> None:
     assert queries.queues() == [("ms-mg01", 2, RECEIVED + minute), ("twin", 1, RECEIVED + 2 * minute)]
     found = queries.health()
     assert (found.queued, found.oldest_received_at, found.has_floor) == (3, RECEIVED + minute, True)
+    assert queries.queued_until(RECEIVED + minute) == [], "what came at that very moment came not before it"
+    assert queries.queued_until(RECEIVED + 2 * minute) == [("ms-mg01", 1)]
+    run("UPDATE devices_queued SET received_at = %s", RECEIVED)  # as an array that is posted for tables of both
+    assert [code for code, _, _ in queries.queues()] == ["ms-mg01", "twin"], "by code then"
 
 
 def test_streams_that_stand_still_stand_by_since_when(kept: House) -> None:
@@ -189,6 +193,8 @@ def test_streams_that_wait_too_long_stand_by_how_long(kept: House) -> None:
     )
     assert len(found := queries.late(60)) == 100
     assert "ms-mg01" not in {each.stream for each in found}, "it waits shortest"
+    by_code = [code for (code,) in rows("SELECT code FROM accounting_stream WHERE id > 5000 ORDER BY code")]
+    assert [code for code, _ in queries.queued_until(kept.now + timedelta(hours=1)) if code in by_code] == by_code
 
 
 def test_why_a_stream_waits_is_its_fault_its_worker_or_that_it_has_none(kept: House) -> None:
@@ -272,8 +278,16 @@ def test_a_device_names_the_newest_message_of_its_tables_and_a_table_the_last_si
     dealt_at = (DEALT + timedelta(minutes=8)).isoformat()
     kept.play(message("late", table=ALONE, dealt_at=dealt_at), at=RECEIVED + timedelta(minutes=9))
     stirred()
+    enrolment.enrol("IDP-4", [LINKED], key="key 4", by="sam", at=RECEIVED)
+    run("DELETE FROM devices_device_tables WHERE device_id = (SELECT id FROM devices_device WHERE code = 'IDP-4')")
+    run(
+        "INSERT INTO devices_contact (device_id, heard_at) SELECT id, %s FROM devices_device WHERE code = 'IDP-4'",
+        RECEIVED,
+    )
     own = {each.code: each for each in queries.gateways() if each.code.startswith("IDP-")}
-    assert list(own) == ["IDP-1", "IDP-2", "IDP-3"]
+    assert list(own) == ["IDP-1", "IDP-2", "IDP-3", "IDP-4"]
+    spare = own["IDP-4"]
+    assert (spare.tables, spare.last_table, spare.last_round, spare.last_at) == (None, None, None, None)
     assert (own["IDP-1"].tables, own["IDP-2"].tables, own["IDP-3"].tables) == (
         f"{LINKED}, {ALONE}",
         ALONE,
@@ -284,6 +298,7 @@ def test_a_device_names_the_newest_message_of_its_tables_and_a_table_the_last_si
         newest = (gateway.last_table, gateway.last_round, gateway.last_at)
         assert newest == (ALONE, "late", RECEIVED + timedelta(minutes=9))
     heard = queries.last_heard()
+    assert None not in heard, "a device without tables is heard for none"
     assert {table: heard[House.table(table)] - RECEIVED for table in (LINKED, ALONE, TWIN, NEIGHBOUR)} == {
         LINKED: timedelta(minutes=1), ALONE: timedelta(minutes=2), TWIN: timedelta(minutes=3), NEIGHBOUR: timedelta(minutes=3),
     }  # fmt: skip

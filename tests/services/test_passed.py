@@ -28,6 +28,7 @@ from tests.services.house import (
     verify,
     whoever_was_at_work_is_over,
 )
+from tests.services.played import unindexed
 
 LINK = "ms-mg01"
 
@@ -189,6 +190,8 @@ def test_what_is_handed_over_is_not_passed_by_what_was_put_forward_before(note: 
         run("DELETE FROM devices_passed WHERE receipt > 0")
         with transaction.atomic():
             busy_house.post(message(f"L-{last_receipt()}"))
+            run("UPDATE devices_queued SET position = position WHERE receipt = %s", lowest)  # it lies behind the others
+            unindexed()
             passed.took(busy_house.stream(LINK), last_receipt())
         assert has_passed(busy_house) <= lowest
     assert settle(busy_house).batch.settled == 4
@@ -227,12 +230,26 @@ def test_a_sweep_takes_back_what_was_passed_too_early(busy_house: House) -> None
     assert settle(busy_house).batch.settled == 0, "overtaken"
     assert settling.streams_waiting() == [busy_house.stream(LINK)]
     assert has_passed(busy_house) == last_receipt()
+    written = "SELECT xmin::text FROM devices_passed WHERE stream_id = %s"
+    before = rows(written, busy_house.stream(LINK))
+    assert settling.streams_waiting() == [busy_house.stream(LINK)]
+    assert rows(written, busy_house.stream(LINK)) == before, "where nothing is to be taken back, nothing is written"
     run("UPDATE devices_passed SET receipt = receipt - 1")
     assert settling.streams_waiting() == [busy_house.stream(LINK)]
     assert has_passed(busy_house) == last_receipt() - 1, "a sweep alone passes nothing: what is on its way may be lower"
     assert rows("SELECT receipt FROM devices_passed WHERE stream_id = %s", busy_house.stream(ALONE)) == [(4710,)]
     assert settle(busy_house).batch.settled == 1
     verify()
+
+
+def test_a_stream_begins_where_it_has_passed_itself(house: House) -> None:
+    """Whatever the streams before and behind it have."""
+    for stream in (LINK, "twin", ALONE):
+        passed_by(house, stream, last_receipt() + 4711)
+    house.post(message("T-1", table=TWIN))
+    assert settle(house, "twin").batch.settled == 0, "overtaken"
+    run("DELETE FROM devices_passed WHERE stream_id = %s", house.stream("twin"))
+    assert settle(house, "twin").batch.settled == 1
 
 
 def test_it_is_moved_on_once_a_while_and_not_with_every_round(

@@ -333,11 +333,11 @@ def test_tampering_with_what_acts_made_is_found_and_named(
     with django_db_blocker.unblock():
         name = databases.create(like=acted)
         with databases.entered(name):
-            tamper(statement)
+            planted = tamper(statement)
             with pytest.raises(Difference) as difference:
                 verify()
             assert named in str(difference.value)
-            planted_is_what_was_found(statement, str(difference.value))
+            planted_is_what_was_found(planted, str(difference.value))
             for size in (1, 3):
                 with pytest.raises(Difference) as again:
                     verification.verify([stream_id for stream_id, _, _ in verification.streams()], size=size)

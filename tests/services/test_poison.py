@@ -15,10 +15,12 @@ from tables.rules.mississippi_stud import MississippiStud
 from tables.services import rounds
 from tests.services import auditor
 from tests.services.house import (
+    ALONE,
     DEALT,
     LINKED,
     NEIGHBOUR,
     RECEIVED,
+    TWIN,
     House,
     earlier_door,
     locked,
@@ -31,6 +33,7 @@ from tests.services.house import (
     value,
     verify,
 )
+from tests.services.played import stirred
 
 HELD = ("held", ["processing_error"])
 
@@ -275,6 +278,22 @@ def test_an_error_of_ours_leaves_every_count_as_it_was(house: House, monkeypatch
         broken.setattr(rounds, "settle_batch", settle_batch)
         settling.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED)
     assert rows("SELECT attempts FROM devices_attempt ORDER BY stream_id") == [(2,), (4,)]
+
+
+def test_an_attempt_is_noted_at_the_front_of_its_own_stream(house: House) -> None:
+    """Whatever lies in between, and in which order the rows do; where a batch began is where the next one found the rest."""
+    first_places = {house.stream("ms-mg01"): 0, house.stream("twin"): 2, house.stream(ALONE): 4}
+    for post in range(3):
+        house.post(*(message(f"R-{post}{at}", table=table) for table in (LINKED, TWIN, ALONE) for at in range(2)))
+    stirred()
+    receipts = [receipt for (receipt,) in rows("SELECT DISTINCT receipt FROM devices_queued ORDER BY 1")]
+    for post, second, limit, waiting in ((0, 0, 3, 6), (1, 1, 1, 3), (2, 0, 2, 2)):
+        for stream in first_places:
+            assert [settling._waiting(stream, most) for most in (1, waiting, 9)] == [1, waiting, waiting]
+            assert settling.settle_next(stream, clock=lambda: RECEIVED, limit=limit).batch.settled == limit
+        assert rows("SELECT * FROM devices_attempt ORDER BY stream_id") == [
+            (stream, receipts[post], place + second, 1) for stream, place in sorted(first_places.items())
+        ]
 
 
 def test_attempts_at_another_front_are_no_suspicion(house: House) -> None:

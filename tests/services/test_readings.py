@@ -426,9 +426,9 @@ def test_tampering_with_closed_days_is_found_and_named(
                 "reading": value("SELECT min(id) FROM accounting_reading"),
             }
             statement, named = (Template(each).substitute(places) for each in TAMPERING_OF_DAYS[what])
-            tamper(statement)
+            planted = tamper(statement)
             with pytest.raises(Difference) as difference:
                 verify()
             assert named in str(difference.value)
-            planted_is_what_was_found(statement, str(difference.value))
+            planted_is_what_was_found(planted, str(difference.value))
         databases.drop(name)

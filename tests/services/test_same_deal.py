@@ -113,19 +113,27 @@ def test_held_rounds_count_whichever_of_the_two_it_is(house: House) -> None:
     assert look() == 1
     assert found() == [("S", "H"), ("T", "H")]
     assert look() == 0
+    house.play(*(held | {"round": f"U-{number}"} for number in range(5)), at=RECEIVED)
+    stirred()
+    assert look() == 5
+    assert found()[2:] == [(f"U-{number}", "H") for number in range(5)], "in the order of their messages"
 
 
+@pytest.mark.parametrize(("at_once", "most"), [(7, deals.MOST_AT_ONCE), (1, 40)])
 def test_every_stream_is_looked_at_and_a_long_queue_in_several_looks(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    at_once: int, most: int, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert deals.AT_ONCE * deals.MOST_AT_ONCE == 20_000, "so many in one look, as it says"
-    monkeypatch.setattr(deals, "AT_ONCE", 7)
+    monkeypatch.setattr(deals, "AT_ONCE", at_once)
+    monkeypatch.setattr(deals, "MOST_AT_ONCE", most)
     house.play(*(message(f"R-{n}", community="2c 9h Kd" if n in (3, 29) else f"{'23456789T'[n % 9]}d Qh Ks") | {
         "dealt_at": f"2026-11-27T21:14:{5 if n in (3, 29) else n % 60:02d}-05:00"} for n in range(30)))  # fmt: skip
     house.play(message("A", table=ALONE), message("B", table=ALONE), royal("A", table=TWIN), royal("B", table=TWIN))
     stirred()
     assert look() == 3
-    assert sorted(found()) == [("B", "A"), ("B", "A"), ("R-29", "R-3")]
+    assert found() == [("R-29", "R-3"), ("B", "A"), ("B", "A")]
+    on = [table for (table,) in rows('SELECT "table" FROM devices_significantevent WHERE code = %s ORDER BY id', SAME)]
+    assert on == ["MS-101", TWIN, ALONE], "stream by stream"
 
 
 def test_two_looks_at_once_are_one(busy_house: House) -> None:

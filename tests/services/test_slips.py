@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
+from itertools import chain
 from typing import Any
 
 import pypdfium2
@@ -27,6 +28,7 @@ from accounting.slips.rules.register import slip_name
 from accounting.slips.services import printing
 from accounting.slips.services import slips as kept
 from accounting.slips.services.slips import Issuing
+from devices import exceptions
 from devices.audit.findings import Difference
 from devices.audit.slips import verify_slips as verify
 from tables.queries import payouts
@@ -175,6 +177,15 @@ def test_a_checklist_that_is_not_whole_needs_a_manager_who_says_why(house: House
     assert (slip["override"], slip["complete"], slip["prepared_by"]) == ("tape lost", False, MANAGER.name)
     assert [item["slip"] for item in queries.page({"noted": "override"}).items] == ["000001"]
     assert [item["slip"] for item in queries.page({"noted": "checks"}).items] == ["000001"]
+
+    def exceptional() -> list[tuple[str, str, str]]:
+        kinds = (exceptions.OVERRIDE, exceptions.UNCHECKED, exceptions.VOID_SLIP)
+        found = [exceptions.between(date(2026, 11, 1), date(2026, 12, 31), only=kind) for kind in kinds]
+        return [(each.kind, each.about, each.detail) for each in chain(*found)]
+
+    assert exceptional() == [("slip with override", "000001", "tape lost")], "and not among the others as well"
+    tamper("UPDATE slips_slip SET override = ''")
+    assert exceptional() == [("slip not all checked", "000001", hit)]
 
 
 @pytest.mark.parametrize(("seat", "cents", "needs"), [(4, 150_000, ["supervisor"]), (4, 500_000, ["supervisor"])])

@@ -231,7 +231,7 @@ def test_an_exception_of_the_services_around_the_rules(
 
 
 def spent(*arguments: Any, **more: Any) -> Any:
-    raise MemoryError("no room")
+    raise MemoryError("no room " * 100)
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,8 @@ def test_memory_that_is_spent_says_nothing_against_a_message(
         broken.setattr(module, name, spent)
         with pytest.raises(MemoryError):
             settling.settle_next(stream, clock=lambda: RECEIVED)
-    assert (busy_house.waiting(), [reason for _, reason in stopped()]) == (1, ["MemoryError: no room"])
+    said = f"MemoryError: {'no room ' * 100}"[:300]
+    assert (busy_house.waiting(), [reason for _, reason in stopped()]) == (1, [said])
     while waiting := settling.streams_waiting():
         settling.settle_next(waiting[0], clock=lambda: RECEIVED)
     found = [value(f"SELECT count(*) FROM tables_{table}") for table in ("round", "lock", "hold", "locksetaside")]

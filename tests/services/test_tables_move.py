@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -248,6 +250,15 @@ def test_a_table_that_shows_another_place_is_found(busy_house: House, change: st
     tamper(change)
     with pytest.raises(Difference, match=named):
         verify()
+
+
+def test_a_move_that_is_another_on_the_other_stream_is_found(busy_house: House) -> None:
+    busy_house.act("table.join", ALONE, at=JOINS, link="ms-mg01")
+    tamper("UPDATE accounting_event SET message_digest = sha256('x') WHERE kind = 'table.join' AND stream_id ="
+           f" (SELECT id FROM accounting_stream WHERE code = '{ALONE}')")  # fmt: skip
+    planted = re.escape(str(sha256(b"x").digest()))
+    with pytest.raises(Difference, match=rf"the same event on stream {ALONE}, .*, found \({planted}"):
+        verification.verify_stream(House.stream("ms-mg01"))
 
 
 def test_tables_of_several_links_in_turn(busy_house: House) -> None:

@@ -37,11 +37,11 @@ def places(house: House) -> dict[str, int]:
 @pytest.mark.parametrize("what", BETWEEN_LINKS)
 def test_tampering_with_a_transfer_is_found_and_named(what: str, carried: House) -> None:
     statement, named = (Template(each) for each in BETWEEN_LINKS[what])
-    tamper(statement.substitute(places(carried)))
+    planted = tamper(statement.substitute(places(carried)))
     with pytest.raises(Difference) as difference:
         verify()
     assert named.template in str(difference.value)
-    planted_is_what_was_found(statement.template, str(difference.value))
+    planted_is_what_was_found(planted, str(difference.value))
     for size in (1, 3):
         with pytest.raises(Difference) as again:
             verification.verify([stream_id for stream_id, _, _ in verification.streams()], size=size)
