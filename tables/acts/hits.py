@@ -16,7 +16,7 @@ from accounting.queries import the_property
 from accounting.rules.acts import Shape
 from accounting.rules.roles import ACCOUNTING, CAGE, CONTROLLER, MANAGER
 from accounting.rules.unclaimed import terms_in
-from accounting.shell.templatetags.pages import money, words
+from accounting.shell.templatetags.pages import account_name, money, words
 from jackpot.acts.asked import act_asked, performing
 from jackpot.hits_on_record import hit_state
 from jackpot.rules import hits
@@ -101,7 +101,11 @@ def rows(found: past.Foreseen) -> list[Change]:
             if was != now
         ]
     said += [
-        Change(f"Booked: {moved.reason}", f"{words(moved.debit)} → {words(moved.credit)}", money(moved.amount_cents))
+        Change(
+            f"Booked: {moved.reason}, {account_name(moved.debit)} → {account_name(moved.credit)}",
+            "",
+            money(moved.amount_cents),
+        )
         for moved in found.decision.movements
     ]
     return said

@@ -119,7 +119,7 @@ def test_before_a_hit_is_rejected_it_says_what_would_change(house: House, signed
     assert f"Envy payout {LINKED}/R-1/4/2" in shown
     assert "owed cancelled" in shown
     assert "Meter ms-mg01/major" in shown
-    assert "Booked: rejection awards payable" in shown
+    assert "Booked: rejection, Awards payable to players → Jackpot liability, ms-mg01 major" in shown
 
 
 def test_a_voided_round_is_void_wherever_it_is_shown(house: House, signed_in: SignedIn) -> None:

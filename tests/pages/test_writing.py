@@ -77,3 +77,17 @@ def test_a_change_to_nothing_has_no_arrow_to_it() -> None:
         {"Hits": "", "State": "closed", "Link": "none"},
     )
     assert pages.gist({"before": before, "after": after}) == "Hits 1 is carried, State open → closed, Link cove → none"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        ("$5.00", "$6.00", "It $5.00 → $6.00"),
+        ("", "$6.00", "It: $6.00"),
+        ("one day is open", "", "It: one day is open"),
+        ("", "", "It"),
+        ("b" * 80, "a" * 81, f"It {'b' * 80} → {'a' * 79}…"),
+    ],
+)
+def test_what_an_act_changed_has_an_arrow_only_between_two_sides(before: str, after: str, line: str) -> None:
+    assert pages.before_and_after({"what": "It", "before": before, "after": after}) == line

@@ -29,7 +29,7 @@ from accounting.office.refusals import Conflict, NoSuchProposal, NotYours
 from accounting.office.rules.approval import STATES, WAITING
 from accounting.office.services import proposals
 from accounting.queries import the_property
-from accounting.rules import acts
+from accounting.rules import acts, parameters
 from accounting.rules.acts import ActRefused, Field
 from accounting.rules.retention import kinds
 from accounting.shell.navigation import SECTIONS, may_use
@@ -44,8 +44,9 @@ FILTERS = ("state", "act", "subject", "by")
 def decisions(request: HttpRequest) -> HttpResponse:
     """What waits for me, what I proposed, and all there is, by key."""
     at, me = timezone.now(), person_of(request)
-    typed = {name: request.GET.get(name, "").strip() for name in FILTERS}
-    cursor = request.GET.get("cursor", "")
+    sent = parameters.read(request.GET.lists(), (*FILTERS, "cursor"))
+    typed = {name: (sent.text(name) or "").strip() for name in FILTERS}
+    cursor = sent.text("cursor") or ""
     given = {name: value for name, value in typed.items() if value}
     context: dict[str, Any] = {
         "typed": typed,

@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Any
 
 from django import template
+from django.template.defaultfilters import truncatechars
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -197,6 +198,13 @@ def calendar(at: datetime | str | None) -> str:
     local = None if at is None else instant(at)
     this_year = local is not None and local.year == timezone.localtime().year
     return _written(at, "%-d %b" if this_year else "%-d %b %Y")
+
+
+@register.filter
+def before_and_after(change: dict[str, str]) -> str:
+    """What an act changed, in a line: `Minimum $5.00 → $6.00`; what was nothing before or is nothing now has no arrow."""
+    sides = [truncatechars(change[side], 80) for side in ("before", "after") if change[side]]
+    return f"{change['what']} {' → '.join(sides)}" if len(sides) == 2 else ": ".join([change["what"], *sides])
 
 
 @register.filter
