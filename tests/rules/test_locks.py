@@ -71,6 +71,8 @@ def test_a_lock_is_held_for_every_reason_in_order_and_is_then_as_if_it_had_never
     ]  # fmt: skip
     assert answer["meters"] == []
     assert lines.lock("R-1", "MS-5")["reasons"] == ["wager_not_offered"]
+    assert lines.lock("R-2", seats=(7,))["reasons"] == ["seat_not_at_table"]
+    assert lines.lock("R-2", seats=(6,))["outcome"] == "locked", "the last seat of the table"
     assert lines.code("lock.void", "MS-4/R-1") == "unknown_subject"
     settled = lines.round("R-1", "MS-4", "20:00", seats=(1,))
     assert contributed(settled) == {"cc": 25_321_700}

@@ -10,11 +10,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.core.cache import cache
 
+from accounting.rules.acts import ActRefused
 from accounting.rules.gaming_day import began
 from tables.queries import payouts
 from tables.queries.days import TableDay, tables_on
 from tables.queries.floor import tables_now
-from tables.services import floors
+from tables.services import floors, slips
 from tests.services.house import (
     ALONE,
     FLOOR,
@@ -187,6 +188,16 @@ def test_voids_of_a_day_are_taken_off_together_and_nothing_of_another_link(house
     assert tables_on(DAY, table=TWIN) == [replace(figures(house, TWIN, "twin", twin[0]), rounds=3, voids=2)]
 
 
+def test_a_void_of_a_round_that_moved_nothing_is_counted_like_any_other(house: House) -> None:
+    """Its only seat was dealt a wrong number of cards, so that no cent was won or lost."""
+    for table in (LINKED, ALONE):
+        house.play(message("R-1", table=table, irregularities=[{"code": "wrong_card_count", "seat": 1}]))
+        house.act("round.void", f"{table}/R-1")
+    assert rows("SELECT count(*) FROM accounting_transfer WHERE sequence > 0") == [(0,)]
+    counted = {each.table: (each.rounds, each.voids, each.handle_cents) for each in tables_on(DAY)}
+    assert counted == {LINKED: (1, 1, 0), NEIGHBOUR: (0, 0, 0), TWIN: (0, 0, 0), ALONE: (1, 1, 0)}
+
+
 def test_a_rejected_hit_is_taken_off_the_day_that_it_is_rejected_on(house: House) -> None:
     """Its award and the envy that was not paid yet; the other hit of the round stands (SPEC §6.7)."""
     both = two_hits("R-1")
@@ -252,6 +263,8 @@ def test_a_hit_that_came_to_nothing_is_rejected_like_any_other(house: House) -> 
     won = royal("R-1", table=TWIN) | {"table": "AA-1"}
     (settlement,) = house.play(won | {"seats": [each for each in won["seats"] if each["seat"] == 3]})
     assert [award["paid_cents"] for award in settlement["awards"]] == [0]
+    with pytest.raises(ActRefused, match="new-000001 comes to nothing"):
+        slips.read(House.stream("new"), 1, "new-000001")
     _, sequence = house.act("hit.reject", "new-000001")
     assert not rows(
         "SELECT FROM accounting_transfer WHERE stream_id = %s AND sequence = %s", House.stream("new"), sequence
