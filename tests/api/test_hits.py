@@ -182,7 +182,7 @@ def test_what_somebody_looked_at_must_still_stand(house: House, people: dict[str
         ("round.void", f"{LINKED}/R-1", as_settled),
         ("round.void", f"{LINKED}/R-1", as_verified),  # its envy was paid since
     ):
-        body = {"act": act, "subject": subject, "payload": {}, "reason": "again", "seen": seen}
+        body: dict[str, Any] = {"act": act, "subject": subject, "payload": {}, "reason": "again", "seen": seen}
         status, answer = people["supervisor" if act == "round.void" else "manager"].post("proposals", body)
         assert (status, answer["code"]) == (409, "changed_since"), (act, seen)
 

@@ -168,6 +168,7 @@ def test_a_void_lock_is_taken_off_on_its_day_whatever_another_link_does_at_the_s
     at_once = house.act("lock.void", f"{LINKED}/R-1")
     a_day_later = house.act("lock.void", f"{TWIN}/R-1", at=house.now + timedelta(days=1))
     assert at_once[1] == a_day_later[1]
+    assert {each.table: each.contributions_cents for each in tables_on(DAY)} == contributed, "added up some seconds ago"
     cache.clear()
     for day, linked, twin in ((DAY, 0, contributed[TWIN]), (DAY + timedelta(days=1), 0, -contributed[TWIN])):
         found = {each.table: each.contributions_cents for each in tables_on(day)}
