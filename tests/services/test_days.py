@@ -138,14 +138,19 @@ def test_tables_stand_by_their_codes_whenever_they_were_put_there(house: House) 
 
 
 def test_what_a_lock_contributed_is_of_its_tables_day_and_what_was_taken_back_of_it_is_not(house: House) -> None:
-    """By the lock, whatever became of it: decided, decided void, void by people, or still waiting."""
+    """By the lock, whatever became of it: decided, decided void, void by people, or still waiting.
+
+    What it had brought to the reserve was paid with an award since: what the house puts in for it is no contribution.
+    """
     both = (seat(1, "3s 7d", progressive=100), seat(2, "4h 8c", progressive=100))
     house.play(
         locked("R-1", 1, 2), message("R-1", *both),
-        locked("R-2", 1, 2), message("R-2", *both, irregularities=[{"code": "shoe_failed"}]),
-        locked("R-3", 1), locked("R-4", 1, 2), message("R-5", *both),
+        locked("R-2", 1, 2), royal("R-6"), message("R-2", *both, irregularities=[{"code": "shoe_failed"}]),
+        locked("R-3", 1), locked("R-4", 1, 2), message("R-5", *both), royal("R-7"),
     )  # fmt: skip
     house.act("lock.void", f"{LINKED}/R-3")
+    made_good = "SELECT sequence FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id"
+    assert len(rows(f"{made_good} WHERE debit.code = 'adjustments'")) == 2
     ((net,),) = rows(
         """
         SELECT sum(amount_cents * CASE WHEN debit.code = 'contribution_expense' THEN 1 ELSE -1 END)
@@ -219,6 +224,26 @@ def test_a_rejected_hit_is_taken_off_the_day_that_it_is_rejected_on(house: House
     )  # fmt: skip
     assert found.win_cents == before.win_cents + envy
     assert [each.rejections for each in tables_on(DAY) if each.table != LINKED] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("act", ["hit.reject", "round.void"])
+def test_what_the_house_puts_in_for_a_seed_that_is_gone_is_no_award_taken_off(act: str, house: House) -> None:
+    """The hit won little, was followed by a whole seed, and much of that is gone when the hit is undone."""
+    house.act("level.adjust", "ms-mg01/major", part="display", cents=-990_000, reason="correction")
+    (settlement,) = house.play(royal("R-1"))
+    house.act("level.adjust", "ms-mg01/major", part="display", cents=-950_000, reason="correction")
+    (award,) = settlement["awards"]
+    (before,) = tables_on(DAY, table=LINKED)
+    assert before.jackpot_cents == award["paid_cents"] < 20_000
+    stream, sequence = house.act(act, "ms-mg01-000001" if act == "hit.reject" else f"{LINKED}/R-1")
+    put_in = (
+        "SELECT FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id"
+        " WHERE debit.code = 'adjustments' AND reason = 'rejection' AND stream_id = %s AND sequence = %s"
+    )
+    assert len(rows(put_in, House.stream(stream), sequence)) == 1
+    cache.clear()
+    (found,) = tables_on(DAY, table=LINKED)
+    assert (found.jackpot_cents, found.rejections, found.voids) == (0, act == "hit.reject", act == "round.void")
 
 
 def test_all_that_rejected_hits_won_is_taken_off_and_nothing_of_another_link(house: House) -> None:

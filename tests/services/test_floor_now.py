@@ -138,12 +138,16 @@ def test_rounds_are_found_by_how_they_end_at_the_tables_that_are_asked(
 
 def test_no_more_rounds_of_a_table_are_looked_at_than_are_wanted_of_those_that_end_so(house: House) -> None:
     house.play(*(message(f"{number}-7", table=ALONE, dealt_at=minutes_before(number)) for number in range(1, 13)))
+    house.play(*(message(f"{number}-7", dealt_at=minutes_before(number + 20)) for number in range(1, 5)))
     for way in ("seqscan", "bitmapscan", "sort"):
         run(f"SET LOCAL enable_{way} = off")
     read = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'tables_round'"
     before = value(read)
     assert floor.rounds_ending("-7", tables=[ALONE], limit=2) == [(ALONE, "1-7"), (ALONE, "2-7")]
     assert value(read) - before < 6
+    before = value(read)
+    assert [line.reference for line in floor.last_rounds(limit=2)] == ["1-7", "2-7"]
+    assert value(read) - before <= 6, "two of each table that has some, and the two newest of those whole"
 
 
 def test_a_table_shows_its_last_round_and_what_counts_on_the_day(evening: House) -> None:
