@@ -34,6 +34,7 @@ from tables.odds.edition import EditionOdds, WagerOdds
 from tables.odds.hands import five_card_classes
 from tables.odds.pays import five_card_combinations, five_card_rows, five_card_wager, three_card_wager
 from tables.rules import paytables
+from tables.rules.floor import MOST_ANTE_BONUS_ODDS
 from tables.rules.paytables import Edition
 
 METER: Final = "the return depends on the meter, see `progressive`"
@@ -77,7 +78,7 @@ COUNTS: Final[Mapping[tuple[str, str], tuple[Count, str | None]]] = {
         "the hand is not folded; no hand that wins here is better folded",
     ),
     ("mini-tex", "base"): (
-        lambda edition: tuple(mini_tex.base(edition.rows, odds) for odds in (0, mini_tex.MOST_ANTE_BONUS)),
+        lambda edition: tuple(mini_tex.base(edition.rows, odds) for odds in (0, MOST_ANTE_BONUS_ODDS)),
         f"{BEST_PLAY}; in antes",
     ),
     ("mini-tex", "pocket"): (

@@ -26,7 +26,6 @@ from tables.rules.mini_tex import ACE_KING, STREETS, SUITED_ACE_KING_QUEEN
 STAKED: Final = (1, 2, 3)
 PLAY: Final = 2
 EVERYTHING: Final = STAKED[-1] + PLAY
-MOST_ANTE_BONUS: Final = 30  # "to 1" (19:47-36.11(d))
 
 Key = tuple[int, int, int, int]
 

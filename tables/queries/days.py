@@ -75,7 +75,7 @@ DAY = """
             coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'award'), 0) AS jackpot,
             coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'envy'), 0) AS envy,
             coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'contribution'), 0)
-                - coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'void' AND moved.credit_id = expense.id), 0)
+                - coalesce(sum(moved.amount_cents) FILTER (WHERE moved.credit_id = expense.id), 0)
                 AS contributions
         FROM tables_round round
         LEFT JOIN accounting_transfer moved ON moved.stream_id = round.stream_id AND moved.sequence = round.sequence
@@ -86,7 +86,6 @@ DAY = """
         SELECT coalesce(sum(moved.amount_cents), 0) AS contributions
         FROM tables_lock lock
         JOIN accounting_transfer moved ON moved.stream_id = lock.stream_id AND moved.sequence = lock.sequence
-            AND moved.reason = 'contribution'
         WHERE lock.table_id = tabl.id AND lock.gaming_date = %(day)s
     ) locked
     CROSS JOIN LATERAL (
@@ -101,8 +100,8 @@ DAY = """
         SELECT count(DISTINCT (voided.stream_id, voided.event)) AS voids,
             coalesce(sum(moved.amount_cents) FILTER (WHERE debit.kind = 'wagers'), 0) AS handle,
             coalesce(sum(moved.amount_cents) FILTER (WHERE credit.kind = 'fixed_pays'), 0) AS pays,
-            coalesce(sum(moved.amount_cents) FILTER (WHERE moved.reason = 'rejection'
-                AND debit.kind IN ('awards_payable', 'unclaimed') AND credit.kind = 'liability'), 0) AS jackpot,
+            coalesce(sum(moved.amount_cents) FILTER (WHERE debit.kind IN ('awards_payable', 'unclaimed')
+                AND credit.kind = 'liability'), 0) AS jackpot,
             coalesce(sum(moved.amount_cents) FILTER (WHERE credit.kind = 'envy'), 0) AS envy,
             coalesce(sum(moved.amount_cents * CASE WHEN credit.kind = 'contribution_expense' THEN 1 ELSE -1 END)
                 FILTER (WHERE 'contribution_expense' IN (credit.kind, debit.kind)), 0) AS contributions

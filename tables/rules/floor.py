@@ -43,7 +43,7 @@ TABLE_KEYS: Final = (
 )
 TERM_KEYS: Final = tuple(term.name for term in fields(Terms))
 LEAST_PAYOUT_LIMIT_CENTS: Final = 5_000_000  # seed 003: $50,000 or a greater approved sum
-MOST_ANTE_BONUS_ODDS: Final = 30  # seed 004
+MOST_ANTE_BONUS_ODDS: Final = 30  # seed 004, "to 1" (19:47-36.11(d))
 CHOICES: Final = {
     "limit_scope": ("base", "all_fixed_odds"),
     "misdeal_voids": ("seat", "round"),

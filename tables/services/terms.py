@@ -4,7 +4,7 @@ Whoever records a change of terms, states or membership holds the stream's lock 
 the database that show terms are projections: nothing is decided by them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -208,28 +208,20 @@ class Standing:
 
 
 def now_in_force() -> dict[str, Standing]:
-    """Every table by its code, with what messages are read by: its game, which never changes, and where its next belongs."""
+    """Every table in the order of their codes, with what messages are read by: its game, which never changes, and where its
+    next belongs."""
     found = {}
-    for stream_id, version, tables in _streams():
+    rows = models.Table.objects.order_by("code").values_list("code", "id", "stream_id", "stream__terms_version")
+    for code, table_id, stream_id, version in rows:
         known = of_stream(stream_id, version).house.tables
-        for code, table_id in tables:
-            if code in known:
-                found[code] = Standing(table_id, stream_id, known[code].terms.at(ALWAYS), *_now(known[code]))
-    return dict(sorted(found.items()))
+        if code in known:
+            found[code] = Standing(table_id, stream_id, known[code].terms.at(ALWAYS), *_now(known[code]))
+    return found
 
 
 def _now(table: TableState) -> tuple[str | None, bool]:
     """The link that a table's next round counts on, and whether its devices are heard of."""
     return table.links.at(LATEST), table.progressive.at(LATEST)
-
-
-def _streams() -> Iterator[tuple[int, int, list[tuple[str, int]]]]:
-    tables: dict[tuple[int, int], list[tuple[str, int]]] = {}
-    rows = models.Table.objects.values_list("stream_id", "stream__terms_version", "code", "id")
-    for stream_id, version, code, table_id in rows:
-        tables.setdefault((stream_id, version), []).append((code, table_id))
-    for (stream_id, version), found in tables.items():
-        yield stream_id, version, found
 
 
 def show(table: models.Table, wanted: TableTerms, at: datetime, editions: Iterable[tuple[str, int]]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
+from accounting.office import registry
 from accounting.office.models import Approval
 from tests.services.house import LINKED, NEIGHBOUR, TWIN, House, message, rows, royal, run, two_hits, value
 from tests.services.winners import taken_down
@@ -171,10 +172,19 @@ def test_a_settled_round_is_voided_by_two_people(house: House, people: dict[str,
 
 def test_what_somebody_looked_at_must_still_stand(house: House, people: dict[str, Desk]) -> None:
     house.play(royal("R-1"))
+    to_void = registry.acts()["round.void"].version
+    as_settled = to_void(f"{LINKED}/R-1")
     people["supervisor"].done("hit.verify", FIRST)
-    body = {"act": "hit.verify", "subject": FIRST, "payload": {}, "reason": "again", "seen": "detected"}
-    status, answer = people["manager"].post("proposals", body)
-    assert (status, answer["code"]) == (409, "changed_since")
+    as_verified = to_void(f"{LINKED}/R-1")
+    house.act("payout.pay", f"{LINKED}/R-1/1/3", method="table")
+    for act, subject, seen in (
+        ("hit.verify", FIRST, "detected"),
+        ("round.void", f"{LINKED}/R-1", as_settled),
+        ("round.void", f"{LINKED}/R-1", as_verified),  # its envy was paid since
+    ):
+        body: dict[str, Any] = {"act": act, "subject": subject, "payload": {}, "reason": "again", "seen": seen}
+        status, answer = people["supervisor" if act == "round.void" else "manager"].post("proposals", body)
+        assert (status, answer["code"]) == (409, "changed_since"), (act, seen)
 
 
 def test_hits_are_listed_and_found(house: House, people: dict[str, Desk]) -> None:

@@ -106,6 +106,7 @@ def test_what_a_void_lock_took_and_an_award_has_paid_the_house_makes_good() -> N
     other.void_lock(Act("lock.void", "MS-101/R-1", DEALT_AT, {}))
     tally = other.levels["major"]
     assert (tally.meter.value_cents, tally.made_good_cents) == (0, 25)
+    assert tally.cost_millionths == 75 * MILLION, "three wagers of a dollar, the one given back among them"
     assert tally.unexplained_millionths == 0
 
 
@@ -116,6 +117,7 @@ def test_what_a_void_round_takes_back_of_its_lock_and_an_award_has_paid_the_hous
     other.round(result(message("R-1", irregularities=[{"code": "shoe_failed"}])))
     tally = other.levels["major"]
     assert (tally.meter.value_cents, tally.made_good_cents) == (0, 25)
+    assert tally.cost_millionths == 75 * MILLION, "three wagers of a dollar, the one given back among them"
     assert tally.carried == {"display": 25 * MILLION, "reserve": 0, "overflow": 0}
     assert tally.unexplained_millionths == 0
 

@@ -71,20 +71,11 @@ def test_a_lock_is_held_for_every_reason_in_order_and_is_then_as_if_it_had_never
     ]  # fmt: skip
     assert answer["meters"] == []
     assert lines.lock("R-1", "MS-5")["reasons"] == ["wager_not_offered"]
-    assert lines.lock("R-1", "MS-1", seats=(6,))["reasons"] == [], "the last seat of the table"
+    assert lines.lock("R-2", seats=(7,))["reasons"] == ["seat_not_at_table"]
+    assert lines.lock("R-2", seats=(6,))["outcome"] == "locked", "the last seat of the table"
     assert lines.code("lock.void", "MS-4/R-1") == "unknown_subject"
     settled = lines.round("R-1", "MS-4", "20:00", seats=(1,))
     assert contributed(settled) == {"cc": 25_321_700}
-
-
-def test_a_lock_may_bring_exactly_as_much_as_is_reasonable_in_one_round() -> None:
-    """Two wagers bring 34 cents to the meter."""
-    for most, reasons in ((34, []), (33, ["unreasonable_contribution"])):
-        lines = Lines()
-        lines.done("link.suspend", "aa", "21:00")
-        lines.done("link.terms", "aa", "21:00", levels=[{"code": "major", "unreasonable_cents": most}])
-        lines.done("link.resume", "aa", "21:00")
-        assert lines.lock("R-1")["reasons"] == reasons
 
 
 def test_a_lock_that_comes_after_its_result_is_a_duplicate_even_if_that_is_held() -> None:

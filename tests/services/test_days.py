@@ -10,11 +10,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from django.core.cache import cache
 
+from accounting.rules.acts import ActRefused
 from accounting.rules.gaming_day import began
 from tables.queries import payouts
 from tables.queries.days import TableDay, tables_on
 from tables.queries.floor import tables_now
-from tables.services import floors
+from tables.services import floors, slips
 from tests.services.house import (
     ALONE,
     FLOOR,
@@ -137,14 +138,19 @@ def test_tables_stand_by_their_codes_whenever_they_were_put_there(house: House) 
 
 
 def test_what_a_lock_contributed_is_of_its_tables_day_and_what_was_taken_back_of_it_is_not(house: House) -> None:
-    """By the lock, whatever became of it: decided, decided void, void by people, or still waiting."""
+    """By the lock, whatever became of it: decided, decided void, void by people, or still waiting.
+
+    What it had brought to the reserve was paid with an award since: what the house puts in for it is no contribution.
+    """
     both = (seat(1, "3s 7d", progressive=100), seat(2, "4h 8c", progressive=100))
     house.play(
         locked("R-1", 1, 2), message("R-1", *both),
-        locked("R-2", 1, 2), message("R-2", *both, irregularities=[{"code": "shoe_failed"}]),
-        locked("R-3", 1), locked("R-4", 1, 2), message("R-5", *both),
+        locked("R-2", 1, 2), royal("R-6"), message("R-2", *both, irregularities=[{"code": "shoe_failed"}]),
+        locked("R-3", 1), locked("R-4", 1, 2), message("R-5", *both), royal("R-7"),
     )  # fmt: skip
     house.act("lock.void", f"{LINKED}/R-3")
+    made_good = "SELECT sequence FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id"
+    assert len(rows(f"{made_good} WHERE debit.code = 'adjustments'")) == 2
     ((net,),) = rows(
         """
         SELECT sum(amount_cents * CASE WHEN debit.code = 'contribution_expense' THEN 1 ELSE -1 END)
@@ -167,6 +173,7 @@ def test_a_void_lock_is_taken_off_on_its_day_whatever_another_link_does_at_the_s
     at_once = house.act("lock.void", f"{LINKED}/R-1")
     a_day_later = house.act("lock.void", f"{TWIN}/R-1", at=house.now + timedelta(days=1))
     assert at_once[1] == a_day_later[1]
+    assert {each.table: each.contributions_cents for each in tables_on(DAY)} == contributed, "added up some seconds ago"
     cache.clear()
     for day, linked, twin in ((DAY, 0, contributed[TWIN]), (DAY + timedelta(days=1), 0, -contributed[TWIN])):
         found = {each.table: each.contributions_cents for each in tables_on(day)}
@@ -211,6 +218,16 @@ def test_voids_of_a_day_are_taken_off_together_and_nothing_of_another_link(house
     assert tables_on(DAY, table=TWIN) == [replace(figures(house, TWIN, "twin", twin[0]), rounds=3, voids=2)]
 
 
+def test_a_void_of_a_round_that_moved_nothing_is_counted_like_any_other(house: House) -> None:
+    """Its only seat was dealt a wrong number of cards, so that no cent was won or lost."""
+    for table in (LINKED, ALONE):
+        house.play(message("R-1", table=table, irregularities=[{"code": "wrong_card_count", "seat": 1}]))
+        house.act("round.void", f"{table}/R-1")
+    assert rows("SELECT count(*) FROM accounting_transfer WHERE sequence > 0") == [(0,)]
+    counted = {each.table: (each.rounds, each.voids, each.handle_cents) for each in tables_on(DAY)}
+    assert counted == {LINKED: (1, 1, 0), NEIGHBOUR: (0, 0, 0), TWIN: (0, 0, 0), ALONE: (1, 1, 0)}
+
+
 def test_a_rejected_hit_is_taken_off_the_day_that_it_is_rejected_on(house: House) -> None:
     """Its award and the envy that was not paid yet; the other hit of the round stands (SPEC §6.7)."""
     both = two_hits("R-1")
@@ -231,6 +248,26 @@ def test_a_rejected_hit_is_taken_off_the_day_that_it_is_rejected_on(house: House
     )  # fmt: skip
     assert found.win_cents == before.win_cents + envy
     assert [each.rejections for each in tables_on(DAY) if each.table != LINKED] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("act", ["hit.reject", "round.void"])
+def test_what_the_house_puts_in_for_a_seed_that_is_gone_is_no_award_taken_off(act: str, house: House) -> None:
+    """The hit won little, was followed by a whole seed, and much of that is gone when the hit is undone."""
+    house.act("level.adjust", "ms-mg01/major", part="display", cents=-990_000, reason="correction")
+    (settlement,) = house.play(royal("R-1"))
+    house.act("level.adjust", "ms-mg01/major", part="display", cents=-950_000, reason="correction")
+    (award,) = settlement["awards"]
+    (before,) = tables_on(DAY, table=LINKED)
+    assert before.jackpot_cents == award["paid_cents"] < 20_000
+    stream, sequence = house.act(act, "ms-mg01-000001" if act == "hit.reject" else f"{LINKED}/R-1")
+    put_in = (
+        "SELECT FROM accounting_transfer JOIN accounting_account debit ON debit.id = debit_id"
+        " WHERE debit.code = 'adjustments' AND reason = 'rejection' AND stream_id = %s AND sequence = %s"
+    )
+    assert len(rows(put_in, House.stream(stream), sequence)) == 1
+    cache.clear()
+    (found,) = tables_on(DAY, table=LINKED)
+    assert (found.jackpot_cents, found.rejections, found.voids) == (0, act == "hit.reject", act == "round.void")
 
 
 def test_all_that_rejected_hits_won_is_taken_off_and_nothing_of_another_link(house: House) -> None:
@@ -294,6 +331,8 @@ def test_a_hit_that_came_to_nothing_is_rejected_like_any_other(house: House) -> 
     won = royal("R-1", table=TWIN) | {"table": "AA-1"}
     (settlement,) = house.play(won | {"seats": [each for each in won["seats"] if each["seat"] == 3]})
     assert [award["paid_cents"] for award in settlement["awards"]] == [0]
+    with pytest.raises(ActRefused, match="new-000001 comes to nothing"):
+        slips.read(House.stream("new"), 1, "new-000001")
     _, sequence = house.act("hit.reject", "new-000001")
     assert not rows(
         "SELECT FROM accounting_transfer WHERE stream_id = %s AND sequence = %s", House.stream("new"), sequence

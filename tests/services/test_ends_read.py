@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from devices.queries import explanation_of
-from tables.queries import ends, payouts, statistics, unclaimed
+from tables.queries import ends, explanations, payouts, statistics, unclaimed
+from tests.services import house as played
 from tests.services.house import (
     ALONE,
     DEALT,
@@ -223,9 +224,18 @@ def test_a_payout_has_its_own_round_and_state_and_is_added_up_by_it(ended: House
         assert payouts.total({"state": state}, seconds=20) == payouts.Total(len(of_state), cents, *fallen)
     for each in found:
         assert payouts.by_id(each["id"]) == each
+        ((_, _, _, seat, kind, *_, settlement, _, _, _, _, _, _),) = rows(
+            explanations.DETAIL, *each["id"].rsplit("-", 2)
+        )
+        said = json.loads(bytes(settlement))
+        assert (seat, kind, said["table"], said["round"]) == tuple(
+            each[key] for key in ("seat", "kind", "table", "round")
+        )
 
 
 def test_a_share_of_a_level_is_found_by_its_round_and_seat_and_counted_on_its_day(ended: House) -> None:
+    ended.play(royal("R-4", table=TWIN, dealt_at=(DEALT + timedelta(days=1)).isoformat()), royal("R-4"))
+    stirred()
     shares = rows(
         "SELECT stream_id, sequence, seat, line, gaming_date, level_id, cents FROM tables_payout WHERE kind = 'level'"
     )
@@ -238,7 +248,28 @@ def test_a_share_of_a_level_is_found_by_its_round_and_seat_and_counted_on_its_da
     assert payouts.won_by_day(days[0][0], days[-1][0]) == [
         (*day, sum(row[4:6] == day for row in shares), sum(row[6] for row in shares if row[4:6] == day)) for day in days
     ]
-    assert len(days) == 2 and payouts.won_by_day(days[-1][0] + timedelta(days=1), date(2027, 1, 1)) == []
+    assert len({day for day, _ in days}) == 2 and len(days) == 3
+    assert payouts.won_by_day(days[-1][0] + timedelta(days=1), date(2027, 1, 1)) == []
+
+
+def test_the_meters_at_a_rounds_awards_are_those_that_the_first_award_of_each_level_found(ended: House) -> None:
+    """Whoever paid the seed: the reserve, the house or what had run over."""
+    ended.play(
+        message("R-4", played.seat(1, "Ks Kc", progressive=500), table=TWIN, community="Kd Kh 2c"),
+        *(message(f"R-{number}", table=TWIN) for number in range(5, 12)),
+        message("R-12", played.seat(1, "Ks Kc", progressive=500), table=TWIN, community="Kd Kh 2c"),
+        royal("R-13", table=TWIN),
+    )
+    seeds: Counter[str] = Counter()
+    for (settlement,) in rows("SELECT settlement FROM tables_round ORDER BY stream_id, sequence"):
+        said = json.loads(bytes(settlement))
+        found = statistics._decoder.decode(bytes(settlement)).meters_at_the_awards()
+        expected = {row["level"]: row["after_cents"] for row in said["meters"]}
+        for award in reversed(said["awards"]):
+            expected[award["level"]] = award["meter_before_cents"]
+            seeds.update({part: cents for part, cents in award["seed"].items() if cents})
+        assert found == expected
+    assert {part for part in seeds if part.endswith("_cents")} == {"reserve_cents", "house_cents", "overflow_cents"}
 
 
 def test_statistics_leave_out_what_was_voided_and_nothing_at_its_place_on_another_stream(ended: House) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -14,9 +15,11 @@ import pytest
 from django.core.management import call_command
 from pytest_django import DjangoDbBlocker
 
+from jackpot.rules.meter import opening
 from tables.odds import of_edition
 from tables.queries import statistics
 from tables.rules import door, floor
+from tables.rules.game import ANY_NUMBER
 from tables.rules.games import GAMES, Games, game_of
 from tables.rules.message import RoundMessage
 from tables.rules.settle import settle
@@ -121,6 +124,24 @@ def messages() -> list[dict[str, Any]]:
     return found
 
 
+def cards_of(sent: dict[str, Any]) -> list[tuple[str, list[str]]]:
+    """Where cards lie in a message: in the middle, before the dealer, or at a seat by its place."""
+    return [
+        ("community", sent["community"]), ("dealer", sent.get("dealer", [])),
+        *((str(place), seat["cards"]) for place, seat in enumerate(sent["seats"])),
+    ]  # fmt: skip
+
+
+def with_cards(sent: dict[str, Any], place: str, cards: list[str]) -> dict[str, Any]:
+    """The message with other cards in one of these places."""
+    told = copy.deepcopy(sent)
+    if place in ("community", "dealer"):
+        told[place] = cards
+    else:
+        told["seats"][int(place)]["cards"] = cards
+    return told
+
+
 @dataclass
 class Casino:
     """What was posted, and what it came to."""
@@ -153,6 +174,26 @@ def test_every_round_is_settled_as_the_rules_settle_it(casino: Casino) -> None:
         assert settlement["outcome"] == "settled", (sent["round"], settlement["reasons"])
         if table.link is None:
             assert settlement == json.loads(json.dumps(settle(read, game_of(table), {}).settlement))
+
+
+def test_a_round_with_cards_too_few_or_too_many_is_held_for_them_alone() -> None:
+    """In any place of any game, down to none: whatever else a game judges by its cards is left alone then."""
+    tables = floor.read_floor(floor_text()).tables
+    for sent in messages():
+        table = tables[sent["table"]]
+        game = game_of(table)
+        meters = {level.code: opening(level) for level in table.link.levels} if table.link else {}
+        more = sorted(game.deck - {card for _, cards in cards_of(sent) for card in cards})[:1]
+        for place, cards in cards_of(sent):
+            right = {"community": game.community_cards, "dealer": game.dealer_cards}.get(place, (game.own_cards,))
+            for other in (*(cards[:count] for count in range(len(cards))), cards + more):
+                if len(other) in right or right == (ANY_NUMBER,):
+                    continue
+                told = with_cards(sent, place, other)
+                read = door.read(told, Games(tables))
+                assert isinstance(read, RoundMessage)
+                settled = settle(read, game, meters)
+                assert (settled.outcome, settled.settlement["reasons"]) == ("held", ["wrong_card_count"]), told
 
 
 def test_the_books_agree_and_every_round_can_be_derived_again(casino: Casino) -> None:

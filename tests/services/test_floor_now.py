@@ -88,6 +88,12 @@ def test_a_round_that_came_early_and_counts_late_is_among_the_last(evening: Hous
     assert on_record()[0].reference == "newest"
 
 
+def test_rounds_of_one_moment_and_place_on_two_streams_are_each_shown_once(house: House) -> None:
+    house.play(message("R-1"), message("R-1", table=TWIN), message("R-1", table=ALONE))
+    found = lines(floor.last_rounds())
+    assert len({each.key for each in found}) == 1 and sorted(found) == sorted(on_record())
+
+
 @pytest.mark.parametrize("table", [LINKED, NEIGHBOUR, TWIN, ALONE])
 def test_the_rounds_of_a_table_go_on_where_a_page_ended(table: str, evening: House) -> None:
     expected = on_record(table)
@@ -132,12 +138,16 @@ def test_rounds_are_found_by_how_they_end_at_the_tables_that_are_asked(
 
 def test_no_more_rounds_of_a_table_are_looked_at_than_are_wanted_of_those_that_end_so(house: House) -> None:
     house.play(*(message(f"{number}-7", table=ALONE, dealt_at=minutes_before(number)) for number in range(1, 13)))
+    house.play(*(message(f"{number}-7", dealt_at=minutes_before(number + 20)) for number in range(1, 5)))
     for way in ("seqscan", "bitmapscan", "sort"):
         run(f"SET LOCAL enable_{way} = off")
     read = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'tables_round'"
     before = value(read)
     assert floor.rounds_ending("-7", tables=[ALONE], limit=2) == [(ALONE, "1-7"), (ALONE, "2-7")]
     assert value(read) - before < 6
+    before = value(read)
+    assert [line.reference for line in floor.last_rounds(limit=2)] == ["1-7", "2-7"]
+    assert value(read) - before <= 6, "two of each table that has some, and the two newest of those whole"
 
 
 def test_a_table_shows_its_last_round_and_what_counts_on_the_day(evening: House) -> None:
@@ -152,6 +162,12 @@ def test_a_table_shows_its_last_round_and_what_counts_on_the_day(evening: House)
         assert shown[table].last_at == max(each.counts_at for each in on_record() if each.table == table)
     assert {code: each.held for code, each in shown.items()} == {LINKED: 1, NEIGHBOUR: 0, TWIN: 0, ALONE: 1}
     assert floor.tables_now(DAY - timedelta(days=1), BEGAN - timedelta(days=1))[0].rounds_today == 0
+    evening.play(message("V-3", table=ALONE))
+    assert {each.code: each.rounds_today for each in floor.tables_now(DAY, BEGAN)} == {
+        code: each.rounds_today for code, each in shown.items()
+    }, "they are counted anew every few seconds"
+    cache.clear()
+    assert floor.tables_now(DAY, BEGAN)[-1].rounds_today == shown[ALONE].rounds_today + 1
 
 
 def test_a_voided_round_and_a_misdated_one_say_so_in_their_line(evening: House) -> None:

@@ -14,6 +14,9 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 
 from devices.audit import verification
+from devices.packing.stretch import pack, wanted
+from tables.rules.packs import read
+from tables.rules.repeated import repeat
 from tests.histories.restore import DUMPS, restore
 from tests.services import auditor
 from tests.services.fixtures import Databases
@@ -79,6 +82,11 @@ def test_a_recorded_house_is_verified_after_migration(past: dict[tuple[str, int]
     assert counts.rounds >= 1_861
     assert (counts.streams, counts.holds) >= (6, 15)
     auditor.everything_agrees()
+    every = rows("SELECT code, next_sequence - 1 FROM accounting_stream ORDER BY code")
+    for place, (stream, last) in enumerate(every):
+        first = last - 9 if place % 2 else 0
+        found = repeat(read(pack(wanted(stream, first, first + 9))))
+        assert found.checked.events == 10, "an auditor takes a stretch of it away, from its opening or from later on"
 
 
 def another(sent: dict[str, Any], reference: str, at: datetime) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from tests.services.house import (
     two_hits,
     value,
 )
-from tests.services.played import decided
+from tests.services.played import MISCOUNTED, decided
 
 STREAMS = ("ms-mg01", "twin", ALONE)
 
@@ -124,6 +124,21 @@ def test_what_a_message_was_held_for_and_what_it_was_corrected_to_are_its_own(li
     assert {sent: bytes(said) for sent, said in record.corrections(every).items()} == {corrected: bytes(cause[0])}
     assert record.corrections([released]) == {}
     assert record.corrections([]) == {}
+
+
+def test_a_correction_is_not_that_of_a_round_decided_at_its_place_on_another_stream(house: House) -> None:
+    """Each stream's first event decides the round that was held there: corrected on one, released or void on the others."""
+    tables = (LINKED, TWIN, ALONE)
+    house.play(*(message("H-1", table=table, dealing=MISCOUNTED) for table in tables))
+    places = {
+        house.act("round.release", f"{LINKED}/H-1")[1],
+        house.act("round.correct", f"{TWIN}/H-1", message=message("H-1", table=TWIN))[1],
+        house.act("round.void", f"{ALONE}/H-1")[1],
+    }
+    assert places == {1}
+    (cause,) = rows("SELECT cause FROM accounting_document WHERE sequence = 1 AND stream_id = %s", House.stream("twin"))
+    every = [message_id("H-1", table) for table in tables]
+    assert rows(record.CORRECTED, every) == [(message_id("H-1", TWIN), *cause)]
 
 
 def test_a_round_is_what_its_own_row_says_or_held_still_or_not_there(lived: House) -> None:

@@ -169,7 +169,9 @@ def test_a_checklist_that_is_not_whole_needs_a_manager_who_says_why(house: House
     house.play(two_hits("R-1"))
     hit = "ms-mg01-000001"  # a straight flush: a tenth of the meter
     approved(house, hit, ["cards", "seat"])
-    assert refused("slip.issue", hit, CAGE, method="cage", form="cash") == "checks_missing"
+    with pytest.raises(ActRefused, match="not checked: wager sensor, surveillance; a manager overrides it") as refusal:
+        ask("slip.issue", hit, CAGE, method="cage", form="cash")
+    assert (refusal.value.code, refusal.value.pointer) == ("checks_missing", "/payload/override")
     with pytest.raises(Exception, match="proposed by manager"):
         ask("slip.issue", hit, CAGE, method="cage", form="cash", override="tape lost")
     ask("slip.issue", hit, MANAGER, method="table", form="chips", override="tape lost")

@@ -13,6 +13,7 @@ import pytest
 from accounting.rules.acts import ActRefused
 from devices.audit import verification
 from devices.audit.verification import Difference
+from tables.services import terms
 from tests.services.house import (
     ALONE,
     DEALT,
@@ -190,6 +191,16 @@ def test_what_was_held_before_an_act_is_verified_without_it_whatever_the_clock_o
     house.play(again, late, at=asked_at)  # by a worker whose clock is slow
     assert house.outcome(again) == ("held", ["duplicate_card", "link_not_open", "table_closed"])
     every_way()
+
+
+def test_tables_stand_by_their_codes_whatever_streams_they_are_on(house: House) -> None:
+    assert [(code, table.link) for code, table in terms.now_in_force().items()] == [
+        (LINKED, "ms-mg01"), (NEIGHBOUR, "ms-mg01"), (TWIN, "twin"), (ALONE, None),
+    ]  # fmt: skip
+    house.act("table.join", ALONE, at=JOINS, link="ms-mg01")
+    assert [(code, table.link) for code, table in terms.now_in_force().items()] == [
+        (LINKED, "ms-mg01"), (NEIGHBOUR, "ms-mg01"), (TWIN, "twin"), (ALONE, "ms-mg01"),
+    ]  # fmt: skip
 
 
 def test_what_cannot_move(house: House) -> None:
