@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ import pytest
 from accounting.office import registry
 from accounting.office.models import Job
 from accounting.office.services import jobs
+from devices.api import foresights
+from devices.foresight import words
 from tests.api.test_hits import Desk
 from tests.services.desk import ANYBODY
 from tests.services.house import House, message, royal
@@ -78,6 +81,14 @@ def test_a_fault_is_named_and_starts_nothing(auditor: Desk, body: Any, code: str
     status, answer = auditor.post("foresights", body)
     assert (status, answer["code"], answer.get("pointer")) == (422, code, pointer), answer
     assert not Job.objects.exists()
+
+
+def test_figures_are_rounded_to_the_nearest_whole_and_halves_away_from_nothing() -> None:
+    """Over the API and in words alike."""
+    for said, whole in (("0", 0), ("1/3", 0), ("1/2", 1), ("4/3", 1), ("5/2", 3)):
+        for value, expected, sign in ((Fraction(said), whole, ""), (-Fraction(said), -whole, "-" if whole else "")):
+            assert foresights._nearest(value) == expected
+            assert words.cents(value) == f"{sign}$0.0{whole}"
 
 
 @pytest.mark.parametrize(("wagers", "seed"), [(1, 0), (2, 2_147_483_648)])

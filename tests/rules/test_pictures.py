@@ -23,6 +23,10 @@ def test_every_day_stands_once_in_its_week_and_the_fullest_is_the_darkest() -> N
     assert [cell.shade for cell in found.cells if cell.number] == [1, 4, 2]
     assert found.cells[7].words.endswith("8 hits, $1.00") and found.cells[1].words.endswith("none")
     assert [name.name for name in found.months] == ["Nov", "Dec", "Jan"]
+    begins = [cell for day, cell in zip(days, found.cells, strict=True) if day.day == 1 or day == first]
+    assert [(name.x, name.y) for name in found.months] == [(cell.x, 12) for cell in begins], (
+        "over the week of its first day"
+    )
 
 
 def test_bars_are_as_long_as_their_numbers() -> None:

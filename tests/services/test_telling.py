@@ -7,7 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
 from jackpot.services import listening
 from tests.services.house import ALONE, LINKED, NEIGHBOUR, House, locked, message, rows, two_hits
@@ -66,6 +66,13 @@ def test_every_act_is_told_to_those_who_listen_to_its_streams(busy_house: House,
         }
         assert moved and moved <= set(told), name
         told.clear()
+
+
+def test_an_act_stands_though_nobody_can_be_told(busy_house: House) -> None:
+    with patch.object(listening, "tell", side_effect=OperationalError("no listener can be reached")) as tell:
+        busy_house.act("link.suspend", "ms-mg01")
+    assert tell.called
+    assert rows("SELECT state FROM jackpot_link WHERE code = 'ms-mg01'") == [("suspended",)]
 
 
 def test_an_act_that_is_rolled_back_is_told_to_nobody(busy_house: House, told: list[tuple[int, int]]) -> None:
