@@ -119,7 +119,7 @@ def test_every_list_gives_at_most_a_thousand_at_a_time(document: dict[str, Any],
     for path in lists:
         query = {"stream": "ms-mg01"} if path.endswith("/rounds") else {}
         for limit, status in ((0, 400), (1, 200), (1_000, 200), (1_001, 400)):
-            answer = reader.get(path, {**query, "limit": limit})
+            answer = reader.get(path, {**query, "limit": str(limit)})
             assert answer.status_code == status, (path, limit, answer.content)
             assert status == 200 or answer.json()["pointer"] == "/limit", path
 

@@ -176,7 +176,7 @@ def test_exceptions_are_counted_by_kind(played: House, signed_in: SignedIn) -> N
 def test_too_much_is_not_read_for_a_picture(
     played: House, signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client, events = signed_in(CONTROLLER), len(settled())
+    client, events = signed_in(CONTROLLER), value("SELECT count(*) FROM accounting_event")
     for most in (events, events - 1):
         monkeypatch.setattr(dashboard, "MOST_EVENTS", most)
         page = client.get(PAGE)

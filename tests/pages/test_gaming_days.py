@@ -212,11 +212,13 @@ def test_only_accounting_reads_explains_and_closes(house: House, signed_in: Sign
         assert client.get(f"/accounting/days/{today}/{page}").status_code == 200, "it is under way"
         assert client.get(f"/accounting/days/{today + timedelta(days=1)}/{page}").status_code == 404, "it has not begun"
     assert client.get("/accounting/days/today/").status_code == 404
+    house.play(message("R-1"))
+    played = today - timedelta(days=1)
     for day, beside in (
-        (first, {"next": first + timedelta(days=1)}),
-        (first + timedelta(days=1), {"prev": first, "next": first + timedelta(days=2)}),
-        (today - timedelta(days=1), {"prev": today - timedelta(days=2), "next": today}),
-        (today, {"prev": today - timedelta(days=1)}),
+        (first, {"next": played}),
+        (first + timedelta(days=1), {"prev": first, "next": played}),
+        (played, {"prev": first}),
+        (today, {"prev": played}),
     ):
         said = client.get(f"/accounting/days/{day}/").content.decode()
         found = re.findall(r'rel="(prev|next)" href="/accounting/days/([0-9-]+)/"', said)

@@ -123,7 +123,12 @@ def test_a_show_has_its_own_speed_and_hands_unless_others_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plans: list[Plan] = []
-    monkeypatch.setattr(command, "write", lambda plan, file, rounds: plans.append(plan) or Tally())
+
+    def write(plan: Plan, file: Path, rounds: int) -> Tally:
+        plans.append(plan)
+        return Tally()
+
+    monkeypatch.setattr(command, "write", write)
     wanted: list[tuple[list[str], float, tuple[rig.Rig, ...]]] = [
         ([], 1.0, ()),
         (["--show"], rig.SHOW_SPEED, rig.show()),

@@ -135,7 +135,11 @@ def test_a_floor_goes_into_an_empty_house_and_demo_people_into_a_demo_alone(
     called: list[str] = []
 
     def imported(name: str) -> Any:
-        return lambda *_, **__: called.append(name) or {"devices": {}}
+        def call(*_: Any, **__: Any) -> dict[str, Any]:
+            called.append(name)
+            return {"devices": {}}
+
+        return call
 
     floor = tmp_path / "floor.toml"
     floor.write_text("a floor")

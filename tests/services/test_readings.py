@@ -288,7 +288,7 @@ def test_a_cent_of_a_booking_is_found_and_led_back_to_its_event(
         assert (found.part, found.sequence, found.kind, found.subject, found.by_cents) == (
             "display", 5, "round", "MS-101/R-5", 1,
         )  # fmt: skip
-    assert "part company at event 5 of ms-mg01 (round MS-101/R-5)" in found.words
+        assert "part company at event 5 of ms-mg01 (round MS-101/R-5)" in found.words
 
 
 def test_the_sheet_has_the_columns_that_every_day_has_and_those_that_say_something() -> None:

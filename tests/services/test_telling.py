@@ -78,11 +78,11 @@ def test_an_act_stands_though_nobody_can_be_told(busy_house: House) -> None:
 
 def test_a_day_is_closed_though_nobody_can_be_woken(busy_house: House) -> None:
     with (
-        patch("devices.acts.days.perform", return_value={2: 7, 1: 9}),
+        patch("devices.acts.days.perform", return_value={"twin": 7, "ms-mg01": 9}),
         patch("devices.acts.wake", side_effect=OSError("no broker")) as wake,
         transaction.atomic(),
     ):
-        assert acts.close_day(cast("Any", None), at=busy_house.now) == (1, 9)
+        assert acts.close_day(cast("Any", None), at=busy_house.now) == ("ms-mg01", 9)
         assert not wake.called
     assert wake.called
 
