@@ -4,7 +4,6 @@ A table is moved with an empty queue: whether rounds of it wait is known here. S
 """
 
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -81,7 +80,8 @@ def _foresee_closing(asked: Asked) -> Foreseen:
 def close_day(act: rules.Act, *, at: datetime, **more: Any) -> tuple[str, int]:
     """Close a gaming day and wake every stream, so that whatever came meanwhile waits no longer; the first stream's event."""
     closed = days.perform(act, at=at, **more)
-    transaction.on_commit(partial(wake, [stream.id for stream in streams_now()]), robust=True)
+    waiting = [stream.id for stream in streams_now()]
+    transaction.on_commit(lambda: wake(waiting), robust=True)
     return next(iter(sorted(closed.items())))
 
 

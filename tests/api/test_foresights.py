@@ -12,9 +12,12 @@ import pytest
 from accounting.office import registry
 from accounting.office.models import Job
 from accounting.office.services import jobs
+from devices.api import foresights
 from devices.api.foresights import _hundredths, _nearest
-from devices.foresight import words
+from devices.foresight import report, words
+from jackpot.rules.meter import Meter
 from tables.odds.foreseeing import Figure
+from tables.rules.alternative import Tally
 from tests.api.test_hits import Desk
 from tests.services.desk import ANYBODY
 from tests.services.house import House, message, royal
@@ -83,6 +86,31 @@ def test_a_fault_is_named_and_starts_nothing(auditor: Desk, body: Any, code: str
     status, answer = auditor.post("foresights", body)
     assert (status, answer["code"], answer.get("pointer")) == (422, code, pointer), answer
     assert not Job.objects.exists()
+
+
+def test_figures_are_rounded_to_the_nearest_whole_and_halves_away_from_nothing() -> None:
+    """Over the API and in words alike."""
+    for said, whole in (("0", 0), ("1/3", 0), ("1/2", 1), ("4/3", 1), ("5/2", 3)):
+        for value, expected, sign in ((Fraction(said), whole, ""), (-Fraction(said), -whole, "-" if whole else "")):
+            assert foresights._nearest(value) == expected
+            assert words.cents(value) == f"{sign}$0.0{whole}"
+
+
+def test_a_side_of_a_replay_is_told_to_the_millionth_of_a_cent() -> None:
+    """Every figure that the page names, each part of the meter with its fraction."""
+    tally = Tally(
+        Meter(0), Meter(10_000, 250_000, 30, 400_000, 5, 999_999), contributed_millionths=7, hits=11, full_hits=13,
+        paid_cents=17, house_cents=19, from_reserve_cents=23, revenue_cents=29, made_good_cents=31, lowest_cents=37,
+        highest_cents=41,
+    )  # fmt: skip
+    cents = 1_000_000
+    assert report.of_tally(tally) == {
+        "display": 10_000_250_000, "lowest": 37 * cents, "highest": 41 * cents, "hits": 11, "full_hits": 13,
+        "paid": 17 * cents, "contributed": 7, "reserved": 53_400_000, "house": 19 * cents, "from_reserve": 23 * cents,
+        "revenue": 29 * cents, "made_good": 31 * cents, "cost": tally.cost_millionths, "reserve": 30_400_000,
+        "overflow": 5_999_999,
+    }  # fmt: skip
+    assert set(report.of_tally(tally)) == {name for name, _ in report.FIGURES}
 
 
 @pytest.mark.parametrize(("wagers", "seed"), [(1, 0), (2, 2_147_483_648)])

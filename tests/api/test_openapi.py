@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, Phase, settings
 from devices import demo
 from devices.intake import settling
 from tests.api.conftest import Api
+from tests.api.test_hits import Desk
 from tests.services.house import royal, seat
 
 UNDOCUMENTED = {"/api/v1/schema": "the document itself", "/api/v1/docs": "a page about it"}
@@ -104,6 +105,23 @@ def nullable(schema: Any) -> Any:
         return schema
     plain = {key: nullable(each) for key, each in schema.items() if key != "nullable"}
     return {"anyOf": [plain, {"type": "null"}]} if schema.get("nullable") is True else plain
+
+
+def test_every_list_gives_at_most_a_thousand_at_a_time(document: dict[str, Any], api: Api) -> None:
+    """And one at least; whatever else is asked for is refused by name."""
+    lists = [
+        path.format(code="ms-mg01" if "streams" in path else "cage")
+        for path, operations in document["paths"].items()
+        if "limit" in {parameter["name"] for parameter in operations.get("get", {}).get("parameters", ())}
+    ]
+    assert len(lists) >= 6, lists
+    reader = Desk("reader", "auditor").client
+    for path in lists:
+        query = {"stream": "ms-mg01"} if path.endswith("/rounds") else {}
+        for limit, status in ((0, 400), (1, 200), (1_000, 200), (1_001, 400)):
+            answer = reader.get(path, {**query, "limit": str(limit)})
+            assert answer.status_code == status, (path, limit, answer.content)
+            assert status == 200 or answer.json()["pointer"] == "/limit", path
 
 
 def test_the_page_about_the_api_loads_nothing_from_elsewhere(api: Api) -> None:

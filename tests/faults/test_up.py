@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -237,9 +238,12 @@ def test_after_a_kill_of_up_the_next_one_adopts_the_database_and_takes_over_the_
     postgres = running.postgres()
     assert postgres is not None
     os.kill(running.state()["up"]["pid"], signal.SIGKILL)
+    began = time.monotonic()
     again = running.up("--detach")
     assert again.returncode == 0, again.stderr
     assert "was running and is adopted" in again.stdout
+    ready = re.search(r"ready after ([0-9.]+) s", again.stdout)
+    assert ready is not None and 0 < float(ready[1]) < time.monotonic() - began
     assert running.postgres() == postgres, "the server itself was not touched"
     assert not {each.pid for each in known} & {child["pid"] for child in running.state()["children"].values()}
     assert not any(map(runs, children))

@@ -81,7 +81,7 @@ def test_what_a_page_does_not_know_of_in_its_address_is_refused(house: House, si
 NOWHERE = [
     "/rounds/%00", "/jackpots/%00/", "/payouts/%00/", "/sign/%00", "/floor/tables/%00/", "/static/%00", "/static/a%00b.css",
     "/accounting/2026-11-27/accounts/%00/", "/nowhere", "/nowhere/", "/rounds/x/", "/jackpots/none", "/jackpots/none/",
-    "/payouts/none",  f"/payouts/{DIGITS}/", f"/rounds/{DIGITS}", f"/jackpots/{DIGITS}/",
+    "/jackpots/none/foresee/", "/payouts/none",  f"/payouts/{DIGITS}/", f"/rounds/{DIGITS}", f"/jackpots/{DIGITS}/",
     "/rounds/a%0Ab", "/payouts/a%0Ab/", "/jackpots/a%0Ab/", "/accounting/a%0Ab/", "/accounting/2026-W48-6/",
     "/accounting/20261127/", "/accounting/0001-01-01/", "/accounting/9999-12-31/", f"/accounting/{DIGITS}/",
     "/accounting/tables/2026-W48-6/", "/accounting/2026-11-27/accounts/none/", "/floor/tables/MS-101/?before=soon",

@@ -12,6 +12,7 @@ from django.test import Client
 from accounting.office.models import Job
 from accounting.office.services import jobs
 from accounting.rules.roles import ACCOUNTING, ADMINISTRATOR, AUDITOR, CONTROLLER, ROLES
+from devices.views import foresight
 from tests.pages.conftest import SignedIn, text_of
 from tests.services.house import OPENED, House, message, royal
 
@@ -126,6 +127,13 @@ def test_a_replay_from_its_start_to_its_result(administrator: Client, signed_in:
     assert "Paid from the meter $10,000.51 $10,000.60 $0.09" in said
     assert "Hits 1 1 0" in said
     assert 'role="img" aria-label="Level major: the meter ended at' in answer.content.decode()
+    assert "royal flush: paid $10,000.51, would have paid $10,000.60" in answer.content.decode()
+    for paid, words in (
+        ((5, None), "paid $0.05, would have paid nothing"),
+        ((None, 0), "paid nothing, would have paid $0.00"),
+    ):
+        hit = dict(zip(("was_cents", "would_cents"), paid, strict=True), hand="full_house")
+        assert foresight._hit_in_words(hit) == f"full house: {words}"
     part = administrator.get(f"/foreseen/{job.pk}/", headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in part and "hx-trigger" not in part, "over, it is not asked for again"
     auditor = signed_in(AUDITOR)

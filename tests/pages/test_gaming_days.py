@@ -119,6 +119,9 @@ def test_readings_are_typed_down_the_column_explained_and_signed_off(house: Hous
     ]  # fmt: skip
     number = value("SELECT id FROM accounting_reading WHERE level = 'ms-mg01/major'")
     assert "$0.01" in text_of(ann.get(SHEET))
+    for reader, offers in ((ann, ["Explain"]), (bob, ["Explain", "Sign off", "Sign off"]), (signed_in(AUDITOR), [])):
+        body = reader.get(SHEET).content.decode()
+        assert sorted(re.findall(r">(Explain|Sign off)</button>", body)) == offers
     assert "Readings" in text_of(bob.get(PAGE))
     assert post(bob, f"{SHEET}{number}", sign="1").status_code == 422, "it differs, and nobody says why"
     assert post(ann, f"{SHEET}{number}", text="").status_code == 422
@@ -221,6 +224,17 @@ def test_only_accounting_reads_explains_and_closes(house: House, signed_in: Sign
         "no further than both ends"
     )
     assert client.get("/accounting/days/today/").status_code == 404
+    house.play(message("R-1"))
+    played = today - timedelta(days=1)
+    for day, beside in (
+        (first, {"next": played}),
+        (first + timedelta(days=1), {"prev": first, "next": played}),
+        (played, {"prev": first}),
+        (today, {"prev": played}),
+    ):
+        said = client.get(f"/accounting/days/{day}/").content.decode()
+        found = re.findall(r'rel="(prev|next)" href="/accounting/days/([0-9-]+)/"', said)
+        assert dict(found) == {rel: str(other) for rel, other in beside.items()}, day
 
 
 # ── over the API ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -90,6 +90,7 @@ def test_a_hits_page_tells_its_steps_its_order_and_what_was_booked(house: House,
     page = text_of(cage.get(f"/hits/{SECOND}/"))
     assert "checked: cards, seat; fan of cards seen" in page
     assert "Next Pay a hit Who may take it cage, or at the table pit supervisor or shift manager" in page
+    assert "Who won" in page and "Who won" not in text_of(signed_in(AUDITOR).get(f"/hits/{SECOND}/"))
     assert "Why it is no. 2" in page
     assert f"{FIRST} 2 1 MS-101 seat 6" in page
     assert f"{SECOND} 2 2 MS-101 seat 2" in page

@@ -123,6 +123,12 @@ def test_what_cannot_be_shown_is_refused(eventful: House, signed_in: SignedIn, q
     assert signed_in().get(f"{PAGE}?{query}").status_code == 400
 
 
+def test_a_period_of_moments_ends_after_it_begins(signed_in: SignedIn) -> None:
+    client, begins = signed_in(), "2026-11-28T03:00:00Z"
+    assert client.get(f"{PAGE}?from={begins}&to={begins}").status_code == 400
+    assert client.get(f"{PAGE}?from={begins}&to=2026-11-28T03:00:01Z").status_code == 200
+
+
 def test_a_link_that_is_not_there(signed_in: SignedIn) -> None:
     assert signed_in().get("/jackpots/nowhere/meters/").status_code == 404
 

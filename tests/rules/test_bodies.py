@@ -142,6 +142,58 @@ def test_the_length_that_is_declared_is_read(headers: list[tuple[bytes, bytes]],
     assert declared_bytes({"headers": headers}) == length
 
 
+def test_a_stream_says_nothing_more_when_it_is_over() -> None:
+    """At once where the server helps and has room, else by waiting for it; its end is said once."""
+    sent: list[tuple[bytes, bool]] = []
+    at_once: list[bytes] = []
+    aborted: list[bool] = []
+
+    async def send(event: dict[str, Any]) -> None:
+        sent.append((event["body"], event.get("more_body", False)))
+
+    class Server:
+        room = True
+
+        def write_part(self, text: bytes) -> bool:
+            at_once.append(text)
+            return self.room
+
+        def abort(self) -> None:
+            aborted.append(True)
+
+    async def said(server: Server | None) -> list[bool]:
+        stream = asgi.Stream({"extensions": {"jackpot.server": {"connection": server}}} if server else {}, send)
+        found = [stream.write_now(b"1")]
+        Server.room = False
+        found.append(stream.write_now(b"2"))
+        await stream.write(b"3")
+        Server.room = True
+        for _ in range(2):
+            await stream.close()
+            await stream.write(b"4")
+            found.append(stream.write_now(b"5"))
+        stream.abort()
+        return found
+
+    assert asyncio.run(said(Server())) == [True, False, False, False]
+    assert (sent, at_once, aborted) == ([(b"3", True), (b"", False)], [b"1", b"2"], [True])
+    assert asyncio.run(said(None)) == [False] * 4
+    assert (sent[2:], len(at_once), len(aborted)) == ([(b"3", True), (b"", False)], 2, 1)
+
+
+@pytest.mark.parametrize("soft", [300, 65_536])
+def test_a_web_process_has_as_many_connections_as_it_may(soft: int) -> None:
+    """Whoever starts it gives it a thousand, as a rule."""
+    before, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = web.MOST_FILES if hard == resource.RLIM_INFINITY else min(web.MOST_FILES, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(soft, most), hard))
+        web._allow_many_connections()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (most, hard)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (before, hard))
+
+
 def test_who_watches_as_somebody_is_asked_again_the_less_often_the_more_there_are(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -104,10 +104,10 @@ def test_a_floor_may_have_nothing_but_its_property() -> None:
 
 def test_a_floor_may_define_a_progressive_of_two_levels() -> None:
     text = FLOOR.replace('paytable = "ms-mg-01"', 'paytable = "own-1"') + OWN
-    minor = '[[links.levels]]\ncode = "minor"\nreset_cents = 0\nrate_ppm = 30000\n\n[[tables]]'
+    minor = '[[links.levels]]\ncode = "minor"\nreset_cents = 0\nrate_ppm = 800000\nreserve_ppm = 30000\n\n[[tables]]'
     floor = read_floor(text.replace("[[tables]]", minor, 1))
     assert floor.paytables["own-1"].levels == ("major", "minor")
-    assert [level.code for level in floor.links["lk"].levels] == ["major", "minor"]
+    assert [level.code for level in floor.links["lk"].levels] == ["major", "minor"], "they may take the whole wager"
 
 
 def test_the_built_in_editions_say_what_the_seed_says() -> None:

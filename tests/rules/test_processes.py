@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from jackpot.config.processes import Child, Known, State
+from jackpot.config.processes import Child, Known, State, end
 
 
 def test_what_is_written_down_of_them_is_read_back(tmp_path: Path) -> None:
@@ -47,6 +48,16 @@ def started(folder: Path, program: str) -> Iterator[Child]:
     finally:
         child.process.kill()
         child.process.wait()
+
+
+def test_who_is_to_end_is_asked_and_killed_only_where_it_does_not() -> None:
+    for on_term, patience, ended_by in (("SIG_DFL", 10, signal.SIGTERM), ("SIG_IGN", 0.1, signal.SIGKILL)):
+        program = f"import signal; signal.signal(signal.SIGTERM, signal.{on_term}); print('ready', flush=True); signal.pause()"
+        child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+        assert child.stdout is not None and child.stdout.readline() == b"ready\n"
+        end([psutil.Process(child.pid)], patience=patience)
+        assert child.wait(20) == -ended_by
+        child.stdout.close()
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_of_several_on_a_machine_the_newest_that_will_do_is_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder that is made by an older version is for that version; what is too old is for none."""
-    places = [binaries(tmp_path / name / "bin", version) for name, version in (("14", 14), ("16", 16), ("18", 18))]
+    places = [binaries(tmp_path / name / "bin", version) for name, version in (("14", 14), ("15", 15), ("18", 18))]
     broken = tool(tool(tmp_path / "9" / "bin", "postgres", "exit 1"), "initdb", "exit 1")
     half = tool(tmp_path / "20" / "bin", "postgres", "echo 'postgres (PostgreSQL) 20.1'")
     monkeypatch.delenv("JACKPOT_PG_BIN", raising=False)
@@ -63,7 +64,7 @@ def test_of_several_on_a_machine_the_newest_that_will_do_is_taken(
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     monkeypatch.setattr(shutil, "which", lambda name: str(places[0] / "postgres"))
     assert list(_candidates()) == [half, *reversed(places), broken, places[0]], "whole numbers, not letters"
-    assert find_binaries() == places[2] and find_binaries(16) == places[1]
+    assert find_binaries() == places[2] and find_binaries(15) == places[1]
     for version in (14, 17):
         with pytest.raises(DatabaseProblem, match=f"written by PostgreSQL {version}, and here is PostgreSQL 18 "):
             find_binaries(version)
@@ -91,6 +92,15 @@ def test_a_data_folder_sorts_by_the_number_of_each_letter(
     assert (there / "asked").read_text() == f"{asked}{'' if durable else ' --no-sync'}\n"
     assert list(server.folder.iterdir()) == [server.data] and list(server.data.iterdir()) == []
     assert server.data.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    server = EmbeddedPostgres(tmp_path / "file" / "postgres")
+    with pytest.raises(
+        DatabaseProblem, match=rf"^Cannot write {server.folder}: Not a directory\. Choose another folder"
+    ):
+        server._locked().__enter__()
 
 
 def test_a_data_folder_that_cannot_be_made_is_said_and_is_not_there(tmp_path: Path) -> None:
@@ -175,3 +185,20 @@ def test_a_log_goes_on_from_a_base_only(whole: bool, tmp_path: Path, monkeypatch
     with pytest.raises(Refused, match="has no base that the log could go on from"):
         backup.main([str(tmp_path / "new"), "--log-only"])
     assert sorted(each.name for each in (tmp_path / "new").iterdir()) == ["base", "log"]
+
+
+def test_a_backup_says_how_far_it_goes_and_what_is_not_in_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    for name, found in (
+        ("borrow_database", None), ("_keep_the_log", True), ("_base", "B"), ("bases", ["B"]),
+        ("_log", datetime(2026, 11, 28, 3, 4, 5, tzinfo=UTC)),
+    ):  # fmt: skip
+        monkeypatch.setattr(backup, name, lambda *_, found=found: found)
+    for words in ([], ["--log-only"]):
+        assert backup.main([str(tmp_path), *words]) == 0
+        *base, until, missing = capsys.readouterr().out.splitlines()
+        assert base == ([] if words else ["[backup] base B"])
+        assert until == f"[backup] log until 2026-11-28 03:04:05 UTC in {tmp_path}"
+        assert "not in it: signing_key, patron_key and secret_key of the data folder" in missing

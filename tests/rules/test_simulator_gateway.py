@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from devices.simulator import poster
 from devices.simulator.gateway import Gateway, Sending, Weather
 from devices.simulator.kept import Kept, KeptRefused, read, resend
 from devices.simulator.poster import Poster, PostingFailed
@@ -177,6 +178,30 @@ def test_a_settlement_that_was_waited_for_is_counted_with_its_hit() -> None:
     assert tally.outcomes == {"settled": 1}
     assert tally.receipts == {"accepted": 1}
     assert [(hit.hand, hit.paid_cents) for hit in tally.hits] == [("royal_flush", 1_234_500)]
+
+
+def test_reasons_are_counted_of_rounds_that_are_held() -> None:
+    tally = Tally()
+    for outcome, reason in (("held", "duplicate_card"), ("settled", "late"), ("void", "misdeal"), ("held", "late")):
+        assert tally.settlement({"outcome": outcome, "reasons": [reason]}) == []
+    assert tally.held_for == {"duplicate_card": 1, "late": 1}
+    assert tally.outcomes == {"held": 2, "settled": 1, "void": 1}
+
+
+@pytest.mark.parametrize(
+    ("troubles", "status"),
+    [
+        ((429,), "accepted"), ((503,), "duplicate"), ((httpx.ReadError,), "duplicate"), ((503, 429), "duplicate"),
+        ((httpx.ReadError, 429, 429), "duplicate"),
+    ],
+)  # fmt: skip
+def test_what_may_have_been_stored_before_is_no_new_message(
+    troubles: tuple[Any, ...], status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for a settlement is not told whether its message was new; what is turned away at the door was not taken."""
+    monkeypatch.setattr(poster, "_FIRST_PAUSE", 0.001)
+    tally = post(Service(*troubles), [dealt(1)], wait_seconds=2)
+    assert tally.receipts == {status: 1}
 
 
 def test_a_refusal_is_counted_by_its_code() -> None:

@@ -13,6 +13,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from rich.console import Console
 
+from devices.management.commands import simulate as command
 from devices.simulator import progress, rig
 from devices.simulator.floor import PACE_SECONDS
 from devices.simulator.gateway import Weather
@@ -102,6 +103,7 @@ def test_another_floor_can_be_played(tmp_path: Path) -> None:
         (["--rig", "nonsense"], "HAND@ROUND"),
         (["--rig", "royal@3:MS-999", "--out", "never"], "MS-999"),
         (["--speed", "-1"], "--speed"),
+        (["--speed", "1000000"], "--speed"),
         (["--rounds", "0"], "--rounds"),
         (["--start", "2026-11-28T01:00:00"], "offset"),
         (["--tables", "MS-9", "--out", "never"], "MS-9"),
@@ -115,6 +117,27 @@ def test_what_cannot_be_played_is_said(options: list[str], words: str) -> None:
     with pytest.raises(CommandError, match=words):
         simulate(*options)
     assert not Path("never").exists()
+
+
+def test_a_show_has_its_own_speed_and_hands_unless_others_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: list[Plan] = []
+
+    def write(plan: Plan, file: Path, rounds: int) -> Tally:
+        plans.append(plan)
+        return Tally()
+
+    monkeypatch.setattr(command, "write", write)
+    wanted: list[tuple[list[str], float, tuple[rig.Rig, ...]]] = [
+        ([], 1.0, ()),
+        (["--show"], rig.SHOW_SPEED, rig.show()),
+        (["--show", "--speed", "4"], 4.0, rig.show()),
+        (["--show", "--speed", "max", "--rig", "royal@3"], RUSH, (rig.read("royal@3"), *rig.show())),
+    ]
+    for options, _, _ in wanted:
+        simulate(*options, "--out", str(tmp_path / "out"))
+    assert [(plan.speed, plan.rigs) for plan in plans] == [tuple(rest) for _, *rest in wanted]
 
 
 def test_a_floor_of_another_service_is_refused(tmp_path: Path) -> None:
@@ -212,6 +235,10 @@ def test_the_line_of_a_run_says_how_far_it_is(
     with Show(Tally(**counts), rounds=None, console=Console(file=out, width=200, highlight=False)):
         pass
     assert out.getvalue() == words + "\n"
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 600.0)
+    with Show(Tally(**counts), rounds=None, console=Console(file=out, width=200, highlight=False)):
+        pass
+    assert out.getvalue() == words + "\n", "not again so soon"
 
 
 def test_a_run_is_summed_up_with_every_count_and_its_last_hits() -> None:

@@ -120,6 +120,10 @@ TAMPERING_WITH_LOCKS = {
         "(L-3): where it is: expected settled, held, locked or queued, once,"
         " found 0 rounds, 0 holds, 1 locks, 2 in the queue",
     ),
+    "the message of a lock set aside that is none any more": (
+        "UPDATE devices_message SET raw = 'x' WHERE reference = 'L-4'",
+        "(L-4): message: expected JSON, found",
+    ),
     "the message of a lock set aside": (
         "UPDATE devices_message SET raw = replace(convert_from(raw, 'UTF8'), '\"seat\": 1', '\"seat\": 2')::bytea"
         " WHERE reference = 'L-4'",

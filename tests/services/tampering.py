@@ -28,6 +28,10 @@ TAMPERING = {
         " WHERE reference = 'R-4'",
         "held message $held (R-4): digest of the message:",
     ),
+    "a held message that is none any more": (
+        "UPDATE devices_message SET raw = 'x' WHERE reference = 'R-4'",
+        "held message $held (R-4): message: expected JSON, found",
+    ),
     "why a round is held": (
         "UPDATE tables_hold SET reasons = '{wrong_card_count}',"
         " settlement = replace(convert_from(settlement, 'UTF8'), 'duplicate_card', 'wrong_card_count')::bytea",
@@ -392,6 +396,12 @@ TAMPERING = {
     "how likely a level is hit": (
         "UPDATE jackpot_levelterms SET hit_numerator = hit_numerator + 1 WHERE level_id = $major",
         "stream ms-mg01: link, levels, major 1: odds:",
+    ),
+    "a link on the stream of a table that is on none": (
+        "INSERT INTO jackpot_link SELECT (jsonb_populate_record(link, jsonb_build_object('id', 4711, 'code', 'mine',"
+        " 'stream_id', tabl.stream_id))).* FROM jackpot_link link, tables_table tabl"
+        " WHERE link.code = 'ms-mg01' AND tabl.link_id IS NULL LIMIT 1",
+        ": link: expected none, found mine",
     ),
     "the rate of a level": (
         "UPDATE jackpot_levelterms SET rate_ppm = rate_ppm + 1 WHERE level_id = $major",

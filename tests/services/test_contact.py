@@ -76,6 +76,9 @@ def test_minutes_of_lost_contact_are_on_the_exceptions_report(busy_house: House,
         (LINKED, after(401), "heard of again", None),
         (TWIN, after(401), "silent for 21 min, and still is", 21),
     ]
+    for begins, end in ((20, 401), (21, 401.5)):  # what comes at its end is of the next
+        turns = [one.at for one in exceptions._silent(after(begins), after(end), now)]
+        assert turns == [one.at for one in found if after(begins) <= one.at < after(end)] != []
     told = [one for one in exceptions.between(day, day, at=now) if one.about in (LINKED, TWIN)]
     assert told == found, "each turn once, however many tell of it"
     later = day + timedelta(days=1)

@@ -9,12 +9,16 @@ import stat
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.http import HttpResponse
 
-from jackpot.config import alive, up
+from jackpot.config import alive, prepare, up
+from jackpot.config.assets import CompressedFiles
 from jackpot.config.data_folder import DataFolder
 from tests.conftest import ROOT, service_environment
 from tests.services.house import House
@@ -118,3 +122,56 @@ def test_a_house_whose_keys_come_from_elsewhere_is_prepared_without_its_folder(
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads((data / "demo.json").read_text())["base_url"] == "http://h"
+
+
+@pytest.mark.parametrize("demo", [True, False])
+@pytest.mark.parametrize(
+    ("given", "there", "loaded"), [(True, False, True), (True, True, False), (False, False, False)]
+)
+def test_a_floor_goes_into_an_empty_house_and_demo_people_into_a_demo_alone(
+    demo: bool, given: bool, there: bool, loaded: bool, tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that is no demo any more lets the demo's people and keys go."""
+    called: list[str] = []
+
+    def imported(name: str) -> Any:
+        def call(*_: Any, **__: Any) -> dict[str, Any]:
+            called.append(name)
+            return {"devices": {}}
+
+        return call
+
+    floor = tmp_path / "floor.toml"
+    floor.write_text("a floor")
+    data = SimpleNamespace(create=lambda: None, floor=tmp_path / "kept.toml", demo=tmp_path / "demo.json")
+    data.demo.write_text("of an earlier start")
+    settings.DEMO, settings.DATA, settings.CELERY_BROKER_URL = demo, data, "memory://"
+    house = SimpleNamespace(objects=SimpleNamespace(exists=lambda: there))
+    for name, stand_in in {
+        "as_owner": nullcontext, "refuse_newer": lambda: None, "refuse_a_pooler": lambda: None, "import_string": imported,
+        "call_command": lambda *words, **_: called.append(" ".join(words)),
+        "apps": SimpleNamespace(get_model=lambda *_: house), "django": SimpleNamespace(setup=lambda: None),
+    }.items():  # fmt: skip
+        monkeypatch.setattr(prepare, name, stand_in)
+    assert prepare.main(["--base-url", "http://h", *(["--floor", str(floor)] if given else [])]) == 0
+    assert called == [
+        "migrate", *([f"load_floor {floor}"] if loaded else []), "accounting.services.releases.put_on_record",
+        *(["devices.demo.ensure"] if demo else ["accounting.people.services.demo.retire", "devices.demo.retire"]),
+    ]  # fmt: skip
+    assert data.floor.exists() is loaded
+    assert data.demo.exists() is demo
+    if demo:
+        assert json.loads(data.demo.read_text()) == {"base_url": "http://h", "devices": {}}
+
+
+@pytest.mark.parametrize(("finders", "role", "forms"), [(True, "web", 2), (False, "web", 1), (True, "command", 1)])
+def test_what_an_image_has_collected_is_served_as_it_was_built(
+    finders: bool, role: str, forms: int, tmp_path: Path, settings: Any
+) -> None:
+    """Only files that are served from where they lie are compressed as they are found, and by who serves them."""
+    settings.ROLE = role
+    (tmp_path / "a.css").write_text("a { color: red }\n" * 200)
+    files = CompressedFiles(lambda request: HttpResponse())
+    files.use_finders = finders
+    found = files.get_static_file(str(tmp_path / "a.css"), "/static/a.css")
+    assert len(found.alternatives) == forms

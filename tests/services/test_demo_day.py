@@ -19,11 +19,13 @@ from accounting.queries import stream_heads, trial_balance
 from accounting.rules.events import KINDS, REASONS
 from accounting.rules.roles import CONTROLLER, MANAGER
 from accounting.services.closed_days import signed_days
+from devices import enrolment
 from devices.demo_day import day as demo_day
+from devices.demo_day import packs
 from devices.demo_day.house import DemoHouse, NotPlayed
 from tests.services import auditor
 from tests.services.fixtures import Databases
-from tests.services.house import LINKED, House, message, rows, value, verify
+from tests.services.house import LINKED, TWIN, House, message, rows, value, verify
 
 
 @pytest.fixture
@@ -113,7 +115,27 @@ def test_what_the_demo_has_no_people_or_devices_for_is_not_played(
     assert demo.acts == {}
     with pytest.raises(NotPlayed, match=f"the device of table {LINKED} is not known"):
         demo.post(message("R-1"))
-    assert demo.messages == {}
+    enrolment.enrol("DD", [LINKED], key="its key", by="ann", at=house.now)
+    demo = DemoHouse(dict.fromkeys((LINKED, TWIN), "its key"), house.now)
+    demo.post(message("R-1"))
+    for sent, words in (
+        (message("R-2", table=TWIN), f"round R-2: this device may not post for table {TWIN}"),
+        (message("R-3", seats=[]), "round R-3: .*seats"),
+    ):
+        with pytest.raises(NotPlayed, match=words):
+            demo.post(sent)
+    assert demo.messages == {"accepted": 1}
+    with pytest.raises(NotPlayed, match="ms-mg01-000009 has no slip"):
+        demo_day._print(demo, "ms-mg01-000009")
+    assert demo.prints == 0
+
+
+def test_a_pack_that_its_verifier_does_not_accept_ends_the_day(
+    house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packs, "pack", lambda wanted: b"no pack")
+    with pytest.raises(packs.NotVerified, match=r"\.zip: \S"):
+        list(packs.take_away(tmp_path))
 
 
 def test_it_is_played_in_an_empty_demo_house_alone(house: House, settings: Any, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from accounting.office.acts import Asked
 from accounting.office.refusals import NotYours
 from accounting.office.rules.person import Person
 from accounting.office.services import proposals
@@ -21,6 +22,7 @@ from devices.audit.findings import Difference
 from devices.audit.funds import compare_funds
 from devices.intake.lookout import LOOKOUTS
 from jackpot import fund_queries
+from jackpot.acts import links as link_acts
 from jackpot.fund_queries import Funds, funds
 from jackpot.rules.decision import Act
 from jackpot.services import acts
@@ -67,6 +69,25 @@ def balance(cents: int, *, at: datetime = LATER, as_of: datetime | None = None, 
     with transaction.atomic():
         recording.record(act, at=at, by="ann")
     return {"state": acts.state_of(link, at), "short": acts.as_it_stands(link).short}
+
+
+def test_before_a_balance_is_recorded_it_says_whether_it_closes_the_link(
+    busy_house: House, required: Callable[[bool], None]
+) -> None:
+    closes = "closed for new wagers from now on"
+    for cents, on, beside, state in (
+        (1_000_001, True, ("Beyond what is owed", "$0.01"), None),
+        (1_000_000, True, ("Beyond what is owed", "$0.00"), None),
+        (999_999, True, ("Short of what is owed", "$0.01"), "suspended"),
+        (999_999, False, ("Short of what is owed", "$0.01"), None),
+    ):
+        required(on)
+        payload = {"balance_cents": cents, "as_of": LATER.isoformat()}
+        found = link_acts._foresee_funds(Asked("link.funds", LINK, payload, "statement", LATER, None, "ann"))
+        said = [(row.what, row.before, row.after) for row in found.rows]
+        assert said[1:3] == [("Owed", "", "$10,000.00"), (beside[0], "", beside[1])]
+        assert said[3:] == ([("State", "open", state)] if state else [])
+        assert (closes in found.words) is (state is not None)
 
 
 def owed_by_rows(link: str = LINK) -> int:

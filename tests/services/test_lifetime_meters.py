@@ -13,6 +13,8 @@ from django.db import connection
 
 from devices.audit.findings import Difference
 from jackpot.queries import link_states, links_with_terms
+from jackpot.rules import lifetime as lifetimes
+from jackpot.rules.progressive import LevelMovement
 from tests.services.house import (
     LINKED,
     RECEIVED,
@@ -33,6 +35,13 @@ from tests.services.played import tamper
 
 NAMES = ("wagers", "hits", "wins_cents", "contributed_millionths", "reserved_millionths", "overflowed_millionths")
 Lifetime = tuple[int, ...]
+
+
+def test_a_millionth_of_a_cent_counts_and_what_is_taken_back_does_not() -> None:
+    found = lifetimes.Lifetime()
+    for contributed, reserved, overflowed in ((1, 0, 0), (0, 1, 0), (3, 0, 2), (-7, -7, -7), (0, 0, 0)):
+        found.bring(LevelMovement("major", contributed, reserved, overflowed, 0, 0, 0))
+    assert found == lifetimes.Lifetime(4, 1, 2)
 
 
 def lifetime(level: str = "major") -> Lifetime:

@@ -345,6 +345,31 @@ def test_tampering_with_what_acts_made_is_found_and_named(
         databases.drop(name)
 
 
+def test_what_a_decision_about_a_held_round_says_of_its_message_is_what_is_stored_of_it(busy_house: House) -> None:
+    """Its device and its receipt, though message and reference were changed alike."""
+    busy_house.play(message("H-1", dealing={"method": "shuffler", "mode": "cover_all", "players": 6}))
+    busy_house.act("round.release", f"{LINKED}/H-1")
+    verify()
+    second = "interval '1 second'"
+    for column, changed, back, words in (
+        ("device_id", "device_id + 4710", "device_id - 4710", "device that the cause names: expected "),
+        (
+            "received_at",
+            f"received_at + {second}",
+            f"received_at - {second}",
+            "receipt that the cause names: expected ",
+        ),
+    ):
+        for value_, found in ((changed, words), (back, None)):
+            for table in ("devices_message", "devices_reference"):
+                tamper(f"UPDATE {table} SET {column} = {value_}")
+            if found is None:
+                verify()
+            else:
+                with pytest.raises(Difference, match=rf"\({LINKED}/H-1\): {found}"):
+                    verify()
+
+
 def test_no_act_builds_on_a_settlement_that_is_not_the_one_that_was_hashed(house: House) -> None:
     house.play(royal("R-1"))
     tamper("UPDATE tables_round SET settlement = settlement || ' '::bytea")

@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import date, datetime, timedelta
 from string import Template
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from pytest_django import DjangoDbBlocker
@@ -295,7 +297,9 @@ def test_a_cent_put_on_a_meter_is_found_and_led_to_the_meter(busy_house: House) 
 
 
 @pytest.mark.parametrize("after", [-1, 0, 1])
-def test_a_cent_of_a_booking_is_found_and_led_back_to_its_event(busy_house: House, after: int) -> None:
+def test_a_cent_of_a_booking_is_found_and_led_back_to_its_event(
+    busy_house: House, after: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The ledger is a cent short from one event on: the meter is right and its movements are not."""
     busy_house.play(*(message(f"R-{number}") for number in range(1, 9)))
     tamper(
@@ -307,12 +311,23 @@ def test_a_cent_of_a_booking_is_found_and_led_back_to_its_event(busy_house: Hous
     )
     sheet.read_by_machine(DAY, at=RECEIVED, by="ann")
     assert reconciliation.latest(DAY)[MAJOR].variance_cents == 1
-    found = drift.find(MAJOR, busy_house.stream("ms-mg01"), after=after)
-    assert found is not None
-    assert (found.part, found.sequence, found.kind, found.subject, found.by_cents) == (
-        "display", 5, "round", "MS-101/R-5", 1,
-    )  # fmt: skip
-    assert "part company at event 5 of ms-mg01 (round MS-101/R-5)" in found.words
+    for at_once in (1, 2, 500):
+        monkeypatch.setattr(drift, "AT_ONCE", at_once)
+        found = drift.find(MAJOR, busy_house.stream("ms-mg01"), after=after)
+        assert found is not None
+        assert (found.part, found.sequence, found.kind, found.subject, found.by_cents) == (
+            "display", 5, "round", "MS-101/R-5", 1,
+        )  # fmt: skip
+        assert "part company at event 5 of ms-mg01 (round MS-101/R-5)" in found.words
+
+
+def test_the_sheet_has_the_columns_that_every_day_has_and_those_that_say_something() -> None:
+    nothing = [0] * len(sheet.COLUMNS)
+    for moved, places in (([], []), ([4], [4]), ([1, 5], [5]), ([3, 6], [3, 6])):
+        levels = [nothing, *([place == one for place in range(len(nothing))] for one in moved)]
+        lines: list[Any] = [SimpleNamespace(columns=each) for each in levels]
+        assert sheet.columns_of(lines) == sheet.columns_of(lines[::-1]) == [0, 1, 2, *places]
+    assert sheet.columns_of([]) == [0, 1, 2]
 
 
 # ── the checklist, and who looked at the chain ──────────────────────────────────────────────────────────────────

@@ -6,13 +6,17 @@ import threading
 import time
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
+from structlog.testing import capture_logs
 
 from devices import tasks
 from devices.intake import settler, settling
+from devices.intake.lookout import Lookout
 from devices.intake.wakes import Waker
 from jackpot.services import listening
 from tables.services import terms
@@ -108,6 +112,82 @@ def test_nothing_is_kept_after_an_error(busy_house: House, monkeypatch: pytest.M
     with pytest.raises(RuntimeError):
         tasks.settle(busy_house.stream("ms-mg01"))
     assert not terms._KEPT
+
+
+@pytest.mark.parametrize(
+    ("role", "started"), [("settle", ["settler"]), ("work", ["lookout"]), ("beat", []), ("web", []), ("command", [])]
+)
+def test_a_worker_begins_with_what_its_role_is_for(
+    role: str, started: list[str], settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[str] = []
+    for name in ("settler", "lookout"):
+        part = SimpleNamespace(start=lambda name=name: begun.append(name))
+        monkeypatch.setattr(tasks, *(("SETTLER", part) if name == "settler" else ("LOOKOUTS", [part])))
+    settings.ROLE = role
+    tasks.look_whatever_the_broker_does()
+    assert begun == started
+
+
+@pytest.mark.parametrize(("sweep_seconds", "beats"), [(60.0, 1), (-1.0, 4)])
+def test_a_sweep_that_takes_long_gives_signs_of_life_between_two_streams(
+    sweep_seconds: float, beats: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one otherwise, at its beginning."""
+    seen: list[str] = []
+    monkeypatch.setattr(settler, "SWEEP_SECONDS", sweep_seconds)
+    monkeypatch.setattr(settler.WATCH, "look", lambda: False)
+    monkeypatch.setattr(settler, "empty", lambda stream, **more: stream)
+    monkeypatch.setattr(settling, "streams_waiting", lambda: [1, 2, 3])
+    monkeypatch.setattr(settling, "beat", lambda name, at: seen.append(name))
+    assert settler.sweep() == 6
+    assert seen == ["sweep"] * beats
+
+
+def test_the_thread_that_settles_goes_on_whatever_goes_wrong() -> None:
+    """By itself, and with what it is asked for between two sweeps."""
+    looks: list[int] = []
+    thrice = threading.Event()
+
+    def look() -> int:
+        looks.append(len(looks))
+        if len(looks) == 3:
+            thrice.set()
+        raise (OperationalError("no database"), RuntimeError("beyond help"))[len(looks) % 2]
+
+    here = settler.Settler(look, every=0.01)
+    assert here.do(threading.get_ident) == threading.get_ident(), "by whoever asks, as long as there is no thread"
+    with capture_logs() as logged:
+        here.start()
+        assert thrice.wait(30), "one error and it sweeps no more"
+        assert here.do(threading.get_ident) != threading.get_ident()
+        with pytest.raises(ZeroDivisionError):
+            here.do(lambda: 1 // 0)
+        here.stop()
+    assert [(line["event"], line["log_level"]) for line in logged][:3] == [
+        ("not_swept", "error"), ("not_swept", "warning"), ("not_swept", "error"),
+    ]  # fmt: skip
+
+
+def test_a_lookout_says_why_it_has_not_looked_and_looks_again() -> None:
+    """In a word where the database is away, with all that there is to it where nobody knows why."""
+    over = threading.Event()
+    errors: list[Exception] = [OperationalError("no database\n"), RuntimeError("beyond help")]
+
+    def look() -> None:
+        if errors:
+            raise errors.pop(0)
+        over.set()
+
+    here = Lookout("tower", look, every=0.01)
+    with capture_logs() as logged:
+        here.start()
+        assert over.wait(30), "one error and it looks no more"
+        here.stop()
+    assert [(line["event"], line["at"], line["log_level"]) for line in logged] == [
+        ("not_looked", "tower", "warning"), ("not_looked", "tower", "error"),
+    ]  # fmt: skip
+    assert logged[0]["error"] == "no database" and logged[1]["exc_info"]
 
 
 def test_the_clock_is_the_worker_s(busy_house: House) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 
+from devices import acts
 from jackpot.services import listening
 from tests.services.house import ALONE, LINKED, NEIGHBOUR, House, locked, message, rows, two_hits
 
@@ -66,6 +67,24 @@ def test_every_act_is_told_to_those_who_listen_to_its_streams(busy_house: House,
         }
         assert moved and moved <= set(told), name
         told.clear()
+
+
+def test_an_act_stands_though_nobody_can_be_told(busy_house: House) -> None:
+    with patch.object(listening, "tell", side_effect=OperationalError("no listener can be reached")) as tell:
+        busy_house.act("link.suspend", "ms-mg01")
+    assert tell.called
+    assert rows("SELECT state FROM jackpot_link WHERE code = 'ms-mg01'") == [("suspended",)]
+
+
+def test_a_day_is_closed_though_nobody_can_be_woken(busy_house: House) -> None:
+    with (
+        patch("devices.acts.days.perform", return_value={"twin": 7, "ms-mg01": 9}),
+        patch("devices.acts.wake", side_effect=OSError("no broker")) as wake,
+        transaction.atomic(),
+    ):
+        assert acts.close_day(cast("Any", None), at=busy_house.now) == ("ms-mg01", 9)
+        assert not wake.called
+    assert wake.called
 
 
 def test_an_act_that_is_rolled_back_is_told_to_nobody(busy_house: House, told: list[tuple[int, int]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest
 from django.conf import settings
 
 from accounting.services.signing import public_key
-from jackpot.config import up
+from jackpot.config import down, up
 from jackpot.config.data_folder import DataFolder
 from jackpot.config.processes import Known, State
 
@@ -51,6 +52,26 @@ def test_words_that_it_does_not_know_are_for_what_it_simulates_only(
     with pytest.raises(SystemExit):
         up.main(["--speed", "20"])
     assert "unknown: --speed 20" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_refused_and_the_next_that_is_free_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(up.Refused, match=rf"^Port {port} is taken.* choose another: --port (\d+)$") as refused:
+            up.Up(DataFolder(tmp_path), up.arguments().parse_args(["--port", str(port)]), [])._listen()
+    free = int(str(refused.value).rpartition(" ")[2])
+    assert port < free < port + 100 or free == 8080, "8080 where none of the next hundred is"
+
+
+def test_down_stops_what_runs_on_the_folder_that_is_named_or_on_the_usual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    usual, named = tmp_path / "usual", tmp_path / "named"
+    for words, folder in (([], usual), (["--data", str(named)], named)):
+        monkeypatch.setenv("JACKPOT_DATA", str(usual))
+        assert down.main(words) == 0
+        assert capsys.readouterr().out == f"[down] nothing was running on {folder}\n"
 
 
 # ── when it is ready ────────────────────────────────────────────────────────────────────────────────────────────

@@ -288,6 +288,7 @@ def test_when_it_is_killed_itself_its_processes_end() -> None:
 def test_the_command_divides_the_work_when_it_is_told_to() -> None:
     alone, divided = StringIO(), StringIO()
     call_command("verify", stdout=alone)
+    call_command("verify", processes=1, stdout=StringIO())
     call_command("verify", processes=2, stdout=divided)
     assert alone.getvalue().splitlines()[0] == divided.getvalue().splitlines()[0]
     with pytest.raises(SystemExit) as ended:
