@@ -53,6 +53,12 @@ def test_a_slash_too_many_or_too_few_leads_on(house: House, signed_in: SignedIn,
     assert client.get(right).status_code == 200
 
 
+def test_an_address_that_is_too_long_leads_nowhere(house: House) -> None:
+    longest = "/jackpots/" + "x" * 1_990
+    assert Client().get(longest).headers["Location"] == f"{longest}/"
+    assert Client().get(f"{longest}x").status_code == 404
+
+
 NOWHERE = [
     "/rounds/%00", "/jackpots/%00/", "/payouts/%00/", "/sign/%00", "/floor/tables/%00/", "/static/%00", "/static/a%00b.css",
     "/accounting/2026-11-27/accounts/%00/", "/nowhere", "/nowhere/", "/rounds/x/", "/jackpots/none", "/jackpots/none/",

@@ -123,6 +123,18 @@ def test_a_house_of_before_has_them_worked_out_from_its_events(house: House, mon
         assert rows(f"SELECT level_id, {brought} FROM jackpot_meter ORDER BY level_id") == before, chunk
 
 
+def test_what_an_event_says_of_another_link_is_not_counted_to_its_level_of_the_same_name() -> None:
+    brought = import_module("jackpot.migrations.0006_lifetime_meters")._event
+    parts = ("reserve_cents", "reserve_residual_millionths", "overflow_cents", "overflow_residual_millionths")
+    row = {"level": "major", "contributed_millionths": 5} | dict.fromkeys(parts, 1)
+    held: dict[str, tuple[int, int]] = {}
+    found: dict[str, list[int]] = {}
+    brought({"meters": [row | {"link": "other"}]}, "own", True, held, found)
+    assert (held, found) == ({}, {})
+    brought({"meters": [row | {"link": "own"}]}, "own", True, held, found)
+    assert found == {"major": [5, 1_000_001, 1_000_001]}
+
+
 def test_they_never_fall_whoever_writes(house: House) -> None:
     house.play(royal("R-1"))
     for name in NAMES[:5]:
