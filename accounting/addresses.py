@@ -43,4 +43,4 @@ def place(given: Parameters, name: str) -> Place | None:
     day = Parameters({name: parts[0] or "x"}).day(name)
     stream_id, sequence, line = (Parameters({name: part or "x"}).whole(name) or 0 for part in parts[1:])
     assert day is not None, "it was given"
-    return Place(day, stream_id, sequence, min(line, 2**15 - 1))
+    return Place(day, stream_id, sequence, line)

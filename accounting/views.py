@@ -63,8 +63,8 @@ def trial_balance(request: HttpRequest, day: str | None = None) -> HttpResponse:
         "numbers": numbers,
         "debits": sum(balance.debit_cents for balance in balances),
         "credits": sum(balance.credit_cents for balance in balances),
-        "debit_balances": sum(balance.after_cents for balance in balances if balance.after_cents > 0),
-        "credit_balances": -sum(balance.after_cents for balance in balances if balance.after_cents < 0),
+        "debit_balances": sum(max(balance.after_cents, 0) for balance in balances),
+        "credit_balances": sum(max(-balance.after_cents, 0) for balance in balances),
     }
     return render(request, "accounting/trial_balance.html", context)
 

@@ -121,13 +121,12 @@ class ActForm:
             "subject": self.subject,
             "payload": payload,
             "reason": self.reason,
+            "seen": self.seen,
         }
         self.had_file = "file" in files
         evidence = self._evidence(files.get("file"))
         if evidence:
             body["evidence"] = evidence
-        if self.seen:
-            body["seen"] = self.seen
         return None if self.errors or any(one.error for one in self.inputs) else body
 
     @property

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 from celery import shared_task
-from django.db import close_old_connections
 from django.utils import timezone
 
 from accounting.office.services import jobs, proposals
@@ -15,14 +14,12 @@ PATIENCE = timedelta(seconds=30)
 @shared_task
 def run_job(job_id: int) -> bool:
     """Do one job; False when another worker has it."""
-    close_old_connections()
     return jobs.run(job_id, clock=timezone.now)
 
 
 @shared_task
 def sweep() -> None:
     """End proposals whose term is over and jobs whose worker died, ask again for jobs that wait, remove old results."""
-    close_old_connections()
     at = timezone.now()
     proposals.expire(at)
     jobs.find_lost(at)

@@ -54,7 +54,7 @@ def said(kind: str, value: Any, zone: ZoneInfo) -> str:
         return _signed(rounded(value))
     if kind == WHOLE:
         return _signed(value)
-    if kind == MOMENT and isinstance(value, datetime):
+    if kind == MOMENT:
         return moment(value, zone)
     return value.isoformat() if isinstance(value, date) else str(value)
 

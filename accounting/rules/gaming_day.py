@@ -43,8 +43,8 @@ class GamingDays:
     def __init__(self, zone: ZoneInfo, starts: time) -> None:
         self.zone = zone
         self.starts = starts
-        self._day: date | None = None
-        self._begins = self._ends = 0
+        self._day = date.min
+        self._begins = self._ends = 0  # no moment is in it
 
     def of(self, moment: int, rules: int = CURRENT) -> date:
         """The gaming day of a moment in nanoseconds since 1970 UTC, as an event of a rules edition was dated.
@@ -55,7 +55,7 @@ class GamingDays:
         if rules == FIRST:
             local = at_nanoseconds(moment).astimezone(self.zone)
             return local.date() if local.time() >= self.starts else local.date() - DAY
-        if self._day is None or not self._begins <= moment < self._ends:
+        if not self._begins <= moment < self._ends:
             day = gaming_date(at_nanoseconds(moment), zone=self.zone, starts=self.starts)
             self._begins = instant_nanoseconds(began(day, zone=self.zone, starts=self.starts))
             self._ends = instant_nanoseconds(began(day + DAY, zone=self.zone, starts=self.starts))

@@ -196,6 +196,19 @@ def test_changes_on_the_heels_of_each_other_are_told_together(api: Api, monkeypa
     in_this_process(api, watch)
 
 
+def test_what_was_told_is_kept_for_who_reads_slowly_and_twice_as_much_never(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feeds, "MOST_WAITING", 3)
+    feed = feeds.Feed("aa", 1, 1)
+    for number in range(1, 20):
+        feed._keep(feeds.Told([str(number)]))
+        assert feed.place == number and min(number, 3) <= len(feed.told) < 6
+        kept = feed.since(feed.forgotten)
+        assert kept is not None and [told.events for told in kept] == [
+            [str(n)] for n in range(feed.forgotten + 1, number + 1)
+        ]
+        assert feed.since(feed.forgotten - 1) is None
+
+
 def test_a_browser_that_does_not_read_keeps_nobody_waiting_and_is_cut_off(
     api: Api, monkeypatch: pytest.MonkeyPatch
 ) -> None:

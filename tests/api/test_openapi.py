@@ -20,6 +20,7 @@ from devices.intake import settling
 from tests.api.conftest import Api
 from tests.api.test_hits import Desk
 from tests.services.house import royal, seat
+from tests.shown import looking
 
 UNDOCUMENTED = {"/api/v1/schema": "the document itself", "/api/v1/docs": "a page about it"}
 
@@ -91,19 +92,45 @@ def test_the_answers_are_of_the_shapes_it_promises(document: dict[str, Any], api
     for path in ("/api/v1/books/trial-balance", "/api/v1/books/accounts/{code}"):
         assert answers[path][0]["items"], path
     for path, values in answers.items():
-        content = document["paths"][path]["get"]["responses"]["200"]["content"]
-        schema = content["application/json"]["schema"] | {"components": document["components"]}
+        schema = promised(document, path)
         for value in values:
-            jsonschema.validate(value, nullable(schema))
+            jsonschema.validate(value, schema)
 
 
-def nullable(schema: Any) -> Any:
-    """OpenAPI 3.0's `nullable` in the words of JSON Schema."""
+def test_what_a_whole_day_answers_is_of_the_shapes_it_promises_key_for_key(document: dict[str, Any]) -> None:
+    """Every answer that is kept of the demo's day: proposals in every state, days, slips, readings, reports among them."""
+    seen = set()
+    for place, lines in (each for file in looking.KEPT.glob("*.txt") for each in looking.kept(file.stem).items()):
+        if not place.address.startswith("/api/v1/") or lines[0] not in ("{", "["):
+            continue
+        asked = place.address.partition("?")[0]
+        (path,) = {asked} & set(document["paths"]) or {path for path in document["paths"] if reads(path, asked)}
+        value = json.loads(re.sub(r'": #(?=,?$)', '": 0', "\n".join(lines), flags=re.MULTILINE))
+        jsonschema.validate(value, promised(document, path))
+        seen.add(path)
+    assert len(seen) > 20
+
+
+def reads(path: str, asked: str) -> bool:
+    """Whether an address is one of a path; a round's reference alone may have slashes."""
+    return re.fullmatch(re.sub(r"{\w+}", lambda of: ".+" if of[0] == "{path}" else "[^/]+", path), asked) is not None
+
+
+def promised(document: dict[str, Any], path: str) -> Any:
+    """The JSON Schema of what a path answers."""
+    content = document["paths"][path]["get"]["responses"]["200"]["content"]["application/json"]
+    return as_json_schema({**content["schema"], "components": document["components"]})
+
+
+def as_json_schema(schema: Any) -> Any:
+    """OpenAPI 3.0's `nullable` in the words of JSON Schema; where keys are told, there are no others."""
     if isinstance(schema, list):
-        return [nullable(each) for each in schema]
+        return [as_json_schema(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    plain = {key: nullable(each) for key, each in schema.items() if key != "nullable"}
+    plain = {key: as_json_schema(each) for key, each in schema.items() if key != "nullable"}
+    if schema.get("type") == "object" and "properties" in schema:
+        plain.setdefault("additionalProperties", False)
     return {"anyOf": [plain, {"type": "null"}]} if schema.get("nullable") is True else plain
 
 

@@ -257,6 +257,7 @@ def test_lists_by_key_and_filter(house: House) -> None:
     assert [item["id"] for item in first["items"]] == made[:0:-1]
     rest = ben.get("proposals", limit=2, cursor=first["next"]).json()
     assert ([item["id"] for item in rest["items"]], rest["next"]) == (made[:1], None)
+    assert [len(ben.get("proposals", limit=limit).json()["items"]) for limit in (1, 1_000)] == [1, 3]
     assert len(ben.get("proposals", waiting_for="me").json()["items"]) == 3
     assert ada.get("proposals", waiting_for="me").json()["items"] == []
     assert len(ada.get("proposals", by="ada", subject="BOS", state="waiting").json()["items"]) == 3

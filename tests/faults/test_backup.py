@@ -70,6 +70,7 @@ def test_restored_to_a_moment_and_resent_nothing_is_lost_and_nothing_doubled(hou
         assert not house.server.data.exists(), "what could not be restored is not left behind"
     said = managed(house, "restore", str(kept), "--to", until.isoformat())
     assert "no difference" in said and "not in a backup" not in said, "the keys are where they were"
+    assert f"[restore] from {kept}/" in said and f" to {until:%Y-%m-%d %H:%M:%S} UTC" in said
 
     house.start()
     with house.server.connect("jackpot") as database:
@@ -99,7 +100,8 @@ def test_to_the_end_of_the_log_everything_until_the_last_backup_is_there(house: 
     managed(house, "backup", str(kept), "--log-only")
     house.down()
     shutil.rmtree(house.server.data)
-    assert "no difference" in managed(house, "restore", str(kept))
+    said = managed(house, "restore", str(kept))
+    assert "no difference" in said and " to the end of the log" in said
     house.start()
     account(house)
     assert house.number("SELECT count(*) FROM devices_message") == before + 80

@@ -84,7 +84,8 @@ NOWHERE = [
     "/jackpots/none/foresee/", "/payouts/none",  f"/payouts/{DIGITS}/", f"/rounds/{DIGITS}", f"/jackpots/{DIGITS}/",
     "/rounds/a%0Ab", "/payouts/a%0Ab/", "/jackpots/a%0Ab/", "/accounting/a%0Ab/", "/accounting/2026-W48-6/",
     "/accounting/20261127/", "/accounting/0001-01-01/", "/accounting/9999-12-31/", f"/accounting/{DIGITS}/",
-    "/accounting/tables/2026-W48-6/", "/accounting/2026-11-27/accounts/none/", "/floor/tables/MS-101/?before=soon",
+    "/accounting/tables/2026-W48-6/", "/decisions/new/none/",
+    "/decisions/4711/", "/decisions/4711/evidence", "/accounting/2026-11-27/accounts/none/", "/floor/tables/MS-101/?before=soon",
     "/floor/tables/MS-101/?before=0001-01-01T00:00:00%2B00:00/1", "/floor/tables/MS-101/?before=9999-12-31T23:59:59-05:00/1",
 ]  # fmt: skip
 UNREADABLE = [

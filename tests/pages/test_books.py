@@ -141,6 +141,8 @@ def test_a_statement_over_several_days_carries_over(played: House, signed_in: Si
     assert client.get(f"/accounting/{DAY}/accounts/wagers/?reason=whim").status_code == 400
     assert client.get(f"/accounting/{DAY}/accounts/wagers/?min=1.234").status_code == 400
     assert client.get(f"/accounting/{DAY}/accounts/wagers/?after=x~1~1~1").status_code == 400
+    end = f"{DAY}~{House.stream('ms-mg01')}~{2**62}~{2**62}"
+    assert client.get(f"/accounting/{DAY}/accounts/wagers/?after={end}").status_code == 200
 
 
 def test_the_statement_comes_as_json_and_csv_with_the_same_lines(played: House, signed_in: SignedIn) -> None:

@@ -249,6 +249,8 @@ def test_one_s_own_sessions_and_tokens(house: House) -> None:
     assert "127.0.0.1" in page
     assert "Sessions ended: 1." in text_of(here.post("/account/sessions", follow=True))
     assert (here.get("/").status_code, elsewhere.get("/").status_code) == (200, 302)
+    again = here.post("/account/sessions", {"session": "0123456789abcdef"}, follow=True)
+    assert "This session has ended already." in text_of(again)
     secret_in(here.post("/account/tokens", {"purpose": "night export"}))
     assert "night export" in text_of(here.get("/account/"))
     token = PersonalToken.objects.get()

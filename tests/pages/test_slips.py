@@ -237,6 +237,7 @@ def test_who_won_is_taken_down_shown_to_nobody_but_who_files_and_each_look_is_on
         ({"share": ["x", ""]}, "/payees/0/share_cents"),
         ({"second_id": ["", ""]}, "Second identification is missing"),
         ({"taxpayer_number": ["12", ""]}, "nine digits are expected"),
+        ({"share": ["5"], "name": ["Pat Winner", "", " "]}, "the shares come to 500 cents"),
     ],
 )
 def test_what_cannot_be_taken_down_is_said_and_what_was_typed_stays(paid: Client, changes: Any, said: str) -> None:

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from accounting.rules.acts import ActRefused
+from jackpot.rules import link, links
+from jackpot.rules.link_shapes import LEVEL_SCHEMA, TERMS
 from jackpot.rules.meter import Meter
 from jackpot.rules.paytable import ProgressivePaytable, Row
 from tests.rules.lines import ROYAL, Lines, at, moved
@@ -157,6 +160,34 @@ def test_terms_that_a_floor_could_not_have_name_the_key_that_was_sent(change: di
     lines.done("link.suspend", "aa")
     fault = lines.code("link.terms", "aa", levels=[{"code": "major"} | change])
     assert fault == ("invalid_value", f"/payload/levels/0/{pointer}")
+
+
+def test_of_several_levels_the_one_that_was_sent_is_named() -> None:
+    rows = tuple(
+        Row(hand, "share", level, 10**6) for hand, level in (("straight_flush", "major"), ("four_of_a_kind", "minor"))
+    )
+    levels = [LEVEL | {"rate_ppm": 500_000}, LEVEL | {"code": "minor", "rate_ppm": 400_000}]
+    two = ProgressivePaytable("two", ("mississippi-stud",), 100, rows)
+    before = link.read({"code": "nn", "paytable": "two", "levels": levels}, {"two": two})
+    for sent, pointer in (
+        ([{"code": "major", "reset_cents": 1}, {"code": "minor", "rate_ppm": 500_001}], "1/rate_ppm"),
+        ([{"code": "minor", "reset_cents": 1}, {"code": "major", "rate_ppm": -1}], "1/rate_ppm"),
+        ([{"code": "major", "rate_ppm": 600_001}], "0/rate_ppm"),
+    ):
+        with pytest.raises(ActRefused) as refused:
+            links.changed(before, sent)
+        assert (refused.value.code, refused.value.pointer) == ("invalid_value", f"/payload/levels/{pointer}"), sent
+
+
+@pytest.mark.parametrize("key", [key for key, schema in LEVEL_SCHEMA.items() if schema["type"] == "integer"])
+def test_a_level_s_figures_are_taken_at_their_bounds_and_not_beyond(key: str) -> None:
+    least, most = LEVEL_SCHEMA[key]["minimum"], LEVEL_SCHEMA[key]["maximum"]
+    for value in (least, most):
+        TERMS.read({"levels": [{"code": "major", key: value}]})
+    for value in (least - 1, most + 1):
+        with pytest.raises(ActRefused) as refused:
+            TERMS.read({"levels": [{"code": "major", key: value}]})
+        assert refused.value.pointer == f"/payload/levels/0/{key}", value
 
 
 def test_what_is_not_named_stays_null_takes_a_limit_away_and_an_unchanged_limit_is_not_judged() -> None:

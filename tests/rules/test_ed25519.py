@@ -72,3 +72,13 @@ def test_a_scalar_beyond_the_order_and_other_lengths_are_refused() -> None:
         assert not is_signed(b"day", wrong, public)
     for wrong in (public[:-1], public + b"x", b"", b"\xff" * 32):
         assert not is_signed(b"day", signature, wrong)
+    # Everything fits the key that is the neutral element: what is refused beside it is refused for its form alone.
+    neutral = (1).to_bytes(32, "little")
+    anything = neutral + bytes(32)
+    assert is_signed(b"day", anything, neutral) and theirs(b"day", anything, neutral)
+    at_the_order = neutral + ORDER.to_bytes(32, "little")
+    assert not is_signed(b"day", at_the_order, neutral) and not theirs(b"day", at_the_order, neutral)
+    for wrong in (anything[:-1], anything + b"\0"):
+        assert not is_signed(b"day", wrong, neutral)
+    for wrong in (neutral[:-1], neutral + b"\0"):
+        assert not is_signed(b"day", anything, wrong)

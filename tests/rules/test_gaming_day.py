@@ -137,6 +137,8 @@ def test_what_the_first_version_dated_stays_dated_so() -> None:
     assert days.of(moment, rules=1) == date(2026, 10, 31)
     assert days.of(moment, rules=2) == date(2026, 11, 1)
     assert gaming_date(second_time, zone=zone, starts=starts) == date(2026, 11, 1)
+    start = instant_nanoseconds(datetime(2026, 11, 2, 6, 30, tzinfo=UTC))
+    assert [days.of(at, rules=1) for at in (start - 1_000, start)] == [date(2026, 11, 1), date(2026, 11, 2)]
 
 
 def test_a_remembered_day_is_never_said_of_a_moment_outside_it() -> None:

@@ -6,7 +6,8 @@ from itertools import product
 
 import pytest
 
-from jackpot.rules import meter
+from jackpot.rules import link, meter
+from jackpot.rules.definition import DefinitionRefused
 from jackpot.rules.meter import MILLION, LevelTerms
 from jackpot.rules.paytable import ProgressivePaytable, Row, builtin
 from jackpot.rules.probability import NoProbability, hit_probability, rarity, row_probability, too_rare
@@ -194,5 +195,12 @@ def test_no_jackpot_may_be_rarer_than_one_in_a_hundred_million() -> None:
     never = Row("royal_flush", "share", level="major", share_ppm=MILLION, from_rank="2", to_rank="K")
     paytable = replace(OFTEN, rows=(*OFTEN.rows, never))
     assert rarity(paytable) == "royal_flush of level major in mississippi-stud is rarer than one in a hundred million"
+    levels = [
+        {"code": level, "reset_cents": 1, "rate_ppm": 1}
+        for level in dict.fromkeys(row.level for row in paytable.rows)
+        if level
+    ]
+    with pytest.raises(DefinitionRefused, match=r"paytable: royal_flush of level major .* is rarer"):
+        link.read({"code": "aa", "paytable": paytable.code, "levels": levels}, {paytable.code: paytable})
     # A game whose hands are not known is refused by the link rule, not here.
     assert rarity(replace(paytable, games=("three-card-poker",))) is None

@@ -11,7 +11,7 @@ import pytest
 
 from accounting.rules.parameters import BadParameter, Parameters, read
 
-KNOWN = ("table", "from", "limit", "state", "min", "a/b")
+KNOWN = ("table", "from", "limit", "state", "min", "a/b", "week")
 
 
 def given(**values: str) -> Parameters:
@@ -84,6 +84,19 @@ def test_days_and_moments() -> None:
     )
     with pytest.raises(BadParameter):
         given(from_="2026-11-27T21:14:05-05:00").day("from")
+
+
+def test_a_week_is_named_by_its_monday_between_the_first_year_and_the_last() -> None:
+    for name, monday in (
+        ("1900-W01", date(1900, 1, 1)),
+        ("2026-W48", date(2026, 11, 23)),
+        ("2199-W52", date(2199, 12, 23)),
+    ):
+        assert given(week=name).week("week") == monday
+    for name in ("1899-W52", "2200-W02", "2026-W54", "2026-48", "2026-11-23"):
+        with pytest.raises(BadParameter, match="a week like 2026-W48 is expected, from 1900 to 2199"):
+            given(week=name).week("week")
+    assert given().week("week") is None
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ def test_a_later_edition_lengthens_what_is_kept_and_never_shortens_it() -> None:
     assert one.kept_until(made, date(2028, 1, 1)) == date(2033, 11, 27)
     assert one.kept_until(made, date(2030, 1, 1)) == date(2033, 11, 27)
     assert one.kept_until(date(2029, 6, 1), date(2030, 1, 1)) == date(2030, 6, 1), "made under the shorter one alone"
+    assert one.in_force(LONGER.counts_from - timedelta(days=1)) == FIVE
+    assert one.in_force(LONGER.counts_from) == LONGER
     assert one.in_force(date(2020, 1, 1)) == FIVE, "what was there before the first edition is kept by it"
 
 

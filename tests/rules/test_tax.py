@@ -75,6 +75,12 @@ def test_three_hundred_times_is_reached_to_the_cent(net: int, reported: bool) ->
     assert tax.determine(IN_2026, wager_cents=1_000, paid_cents=net + 1_000, has_number=True).reported is reported
 
 
+@pytest.mark.parametrize(("net", "withheld"), [(1_499_999, 0), (1_500_000, 360_000)])
+def test_three_hundred_times_is_withheld_from_to_the_cent(net: int, withheld: int) -> None:
+    found = tax.determine(IN_2026, wager_cents=5_000, paid_cents=net + 5_000, has_number=True)
+    assert found.withheld_cents == withheld
+
+
 def test_backup_withholding_is_of_what_is_reported_without_a_number() -> None:
     found = tax.determine(IN_2026, wager_cents=500, paid_cents=500_000, has_number=False)
     assert (found.withholding, found.withheld_cents) == (BACKUP, 119_880)

@@ -337,8 +337,17 @@ def sides(moves: Iterable[Moved]) -> dict[int, tuple[int, int]]:
     return {account: (debits, credits) for account, (debits, credits) in sums.items()}
 
 
-def test_balances_at_a_moment_are_the_same_from_what_came_before_and_from_what_came_later(kept: House) -> None:
+def test_balances_at_a_moment_are_the_same_from_what_came_before_and_from_what_came_later(
+    kept: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """At every sequence of every stream, each account once; and over all streams, in the order of the chart."""
+    looked: list[tuple[str, Any]] = []
+
+    def looking(statement: Any, values: Any) -> Any:
+        looked.append((statement, values))
+        return execute(statement, values)
+
+    monkeypatch.setattr(book_queries, "execute", looking)
     every, about = transfers(), {(event.stream_id, event.sequence): event for event in events()}
     for stream in STREAMS:
         stream_id = House.stream(stream)
@@ -359,6 +368,14 @@ def test_balances_at_a_moment_are_the_same_from_what_came_before_and_from_what_c
         ]
         found_balances = book_queries.balances_at(at)
         assert [(each.code, each.debit_cents, each.credit_cents) for each in found_balances] == expected_balances
+    length = {
+        House.stream(stream): sum(event.stream_id == House.stream(stream) for event in about.values())
+        for stream in STREAMS
+    }
+    for statement, values in looked:
+        before = values["cut"]
+        read = before if statement is book_queries.BEFORE else length[values["stream"]] - before
+        assert read <= length[values["stream"]] - read, "whichever is shorter"
 
 
 def test_what_is_won_and_not_handed_over_is_counted_between_two_events_and_on_streams(kept: House) -> None:

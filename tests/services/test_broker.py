@@ -142,6 +142,10 @@ def test_a_job_that_dies_with_its_process_is_done_again_and_nobody_commands_work
     assert app.conf.task_acks_late and app.conf.task_reject_on_worker_lost
     assert app.conf.worker_prefetch_multiplier == 1, "nobody keeps a job for himself that another could do"
     assert not app.conf.worker_enable_remote_control
+    told = {"use_notify": True, "notify_throttle_interval_ms": 0, "wait_time_seconds": 0}
+    assert told.items() <= app.conf.broker_transport_options.items(), (
+        "of every job at once, and nothing asks inside the server"
+    )
 
 
 def test_a_broker_in_postgresql_may_have_several_servers() -> None:

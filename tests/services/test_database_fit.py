@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -12,7 +13,7 @@ from unittest.mock import patch
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from jackpot.config import database
 from jackpot.config.embedded_postgres import DatabaseProblem
@@ -113,6 +114,28 @@ def test_a_signal_ends_the_waiting_and_is_the_servers_again_afterwards(monkeypat
     with pytest.raises(SystemExit) as ended:
         database._end(signal.SIGTERM, None)
     assert ended.value.code == 0
+
+
+def test_where_it_cannot_be_reached_yet_the_process_goes_on_and_ends_when_it_is_and_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Looked at from the start, away; once more, still away; then it is there, and another version's."""
+    looks = iter([OperationalError("away"), psycopg.OperationalError("away"), DatabaseProblem("It does not fit.")])
+    ended: list[int] = []
+    waited: list[float] = []
+
+    def look() -> None:
+        raise next(looks)
+
+    monkeypatch.setattr(database, "_refuse_what_cannot_be_served", look)
+    monkeypatch.setattr(time, "sleep", waited.append)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    before = set(threading.enumerate())
+    database.serve_when_it_fits()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(20)
+    assert list(looks) == [] and ended == [1] and waited == [database.LOOK_AGAIN_SECONDS] * 2
+    assert capfd.readouterr().err == "It does not fit.\n"
 
 
 def test_an_option_that_no_driver_knows_is_not_waited_for(busy_house: House, capfd: pytest.CaptureFixture[str]) -> None:

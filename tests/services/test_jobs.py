@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from celery import current_app
 from django.db import connections, transaction
+from structlog.testing import capture_logs
 
 from accounting.models import AuditRecord
 from accounting.office import queries, registry, tasks
@@ -257,6 +258,8 @@ def test_a_broker_that_is_away_costs_nothing(house: House, monkeypatch: pytest.M
         raise ConnectionError("nobody there")
 
     monkeypatch.setattr(current_app, "send_task", away)
-    jobs.call(7)
+    with capture_logs() as logged:
+        jobs.call(7)
+    assert [(one["event"], one["job"], one["error"]) for one in logged] == [("job_not_called", 7, "nobody there")]
     assert sent == [("accounting.office.tasks.run_job", [7])]
     assert tasks.run_job.name == sent[0][0], "the name that is called is the task's"

@@ -439,7 +439,7 @@ def test_the_acts_of_the_installed_apps_are_found_by_name(monkeypatch: pytest.Mo
         registry.by_name(iter([RENAME, RENAME]))
 
 
-@pytest.mark.parametrize("wrong", [1.5, "a\0", "\ud800", 2**63, {"a": 0.5}, [[0.5]]], ids=repr)
+@pytest.mark.parametrize("wrong", [1.5, "a\0", "\ud800", "\udfff", 2**63, {"a": 0.5}, [[0.5]], {"\0": 1}], ids=repr)
 @pytest.mark.parametrize("place", ["/payload/a", "/payload/a/0", "/payload/a/2/b", "/payload/a/1/0/c~1d"])
 def test_what_a_record_cannot_keep_is_found_wherever_it_stands(wrong: Any, place: str) -> None:
     value = wrong

@@ -333,6 +333,9 @@ def test_open_hits_are_those_of_before(house: House) -> None:
     stream = House.stream("ms-mg01")
     known = {before: [hit.name for hit in open_hits(stream, before)] for before in (1, 2, 3)}
     assert known == {1: [], 2: ["ms-mg01-000001", "ms-mg01-000002"], 3: [f"ms-mg01-00000{n}" for n in (1, 2, 3)]}
+    _, sequence = house.act("hit.reject", "ms-mg01-000002")
+    assert [hit.name for hit in open_hits(stream, sequence)] == known[3], "that very event is decided with it open"
+    assert [hit.name for hit in open_hits(stream, sequence + 1)] == ["ms-mg01-000001", "ms-mg01-000003"]
 
 
 def test_the_moment_of_an_event_is_that_of_its_own_stream_s_last_at_least(house: House) -> None:

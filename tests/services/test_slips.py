@@ -312,6 +312,45 @@ def test_prints_are_kept_to_the_byte_and_every_later_one_says_that_it_is_a_dupli
     verify()
 
 
+def test_everything_that_is_printed_on_the_slips_of_a_hit_and_of_its_envy(won: House) -> None:
+    taken_down(HIT)
+    ask("hit.pay", HIT, CAGE, method="cage")
+    ask("slip.issue", ENVY, PIT, method="table", form="chips")
+    now = "2026-11-27 22:00:00 EST"
+    heart = {"suit": "♥", "red": True}
+    both = {
+        "property": "Boston Harbor", "code": "BOS", "copy": 0, "printed": f"cage.one, {now}", "void": None, "replaces": "",
+        "issued": now, "gaming_date": "2026-11-27", "table": "MS-101", "game": "Mississippi stud", "round": "R-1",
+        "counts": "2026-11-27 21:14:05 EST", "day": "2026-11-27", "link": "ms-mg01", "paytable": "ms-mg-01",
+        "hand": "Royal flush", "community": [{"rank": rank, **heart} for rank in ("Q", "J", "10")], "wager": "$1.00",
+        "level": "major", "hit": HIT, "hit_seat": 3, "share": "100%", "meter_before": "$10,000.34", "forms_open": False,
+        "meter_after": "$10,000.00", "override": "", "agreed": [],
+    }  # fmt: skip
+    of_the_hit = {
+        "number": "000001", "state": "paid", "kind": "Progressive jackpot", "seat": 3, "is_envy": False,
+        "cards": [{"rank": rank, **heart} for rank in ("A", "K")], "gross": "$10,000.34",
+        "gross_words": "Ten thousand and 34/100 dollars", "withheld": "$2,399.84", "withholding": "Regular", "taxed": True,
+        "forms": 1, "net": "$7,600.50", "net_words": "Seven thousand six hundred and 50/100 dollars", "method": "Cage",
+        "form": "Cash", "checks": [{"name": name, "done": True} for name in ("Cards", "Seat", "Wager sensor", "Surveillance")],
+        "signatures": [
+            {"what": "Hit verified", "by": PIT.name, "at": now}, {"what": "Hit approved", "by": MANAGER.name, "at": now},
+        ],
+        "prepared": CAGE.name, "paid_by": CAGE.name, "paid_at": now, "event": "ms-mg01 no. 1, line 5", "payout": "ms-mg01-1-5",
+    }  # fmt: skip
+    of_the_envy = {
+        "number": "000002", "state": "issued", "kind": "Envy bonus", "seat": 1, "is_envy": True,
+        "cards": [{"rank": "2", "suit": "♠", "red": False}, {"rank": "7", "suit": "♦", "red": True}], "gross": "$1,000.00",
+        "gross_words": "One thousand and 00/100 dollars", "withheld": "$0.00", "withholding": "", "taxed": False, "forms": 0,
+        "net": "$1,000.00", "net_words": "One thousand and 00/100 dollars", "method": "Table MS-101", "form": "Chips",
+        "checks": [], "signatures": [], "prepared": PIT.name, "paid_by": "", "paid_at": "", "event": "ms-mg01 no. 1, line 6",
+        "payout": "ms-mg01-1-6",
+    }  # fmt: skip
+    for slip, its_own in zip(Slip.objects.order_by("number"), (of_the_hit, of_the_envy), strict=True):
+        document = printing.document_of(slip)
+        hashes = {"hash": document["facts"]["payout"]["event"]["hash"], "digest": document["digest"]}
+        assert slip_data(document, copy=0, by="cage.one", at=AT) == both | its_own | hashes
+
+
 def test_a_void_slip_prints_void_with_its_reason(won: House) -> None:
     ask("slip.issue", ENVY, CAGE, method="cage", form="cheque")
     voided(1, "torn")

@@ -52,6 +52,7 @@ class ApprovalShown(serializers.Serializer[Any]):
     """Somebody agreed."""
 
     by = serializers.CharField()
+    vars()["as"] = serializers.CharField(help_text="the role that agreed")  # a word of Python's own
     at = serializers.DateTimeField()
     note = serializers.CharField(allow_blank=True)
 

@@ -19,17 +19,11 @@ MOST_DIGITS: Final = 15
 """A spreadsheet keeps so many digits of a number: an amount of more is written as text, so that no cent of it is lost."""
 NUMBERS: Final = {MONEY: "#,##0.00", PERCENT: '0.00"%"', DECIMAL: "#,##0.00", WHOLE: "#,##0"}
 WIDTHS: Final = {MONEY: 14, PERCENT: 9, DECIMAL: 11, WHOLE: 10, "day": 11, "moment": 20, "text": 20}
-SAFE: Final = {
-    "constant_memory": True,
-    "strings_to_numbers": False,
-    "strings_to_formulas": False,
-    "strings_to_urls": False,
-}
 
 
 def write(made: Made, file: IO[bytes]) -> None:
     """Write the workbook to a file. Numbers are numbers, everything else is text: no cell is a formula or a link."""
-    book = xlsxwriter.Workbook(file, SAFE)
+    book = xlsxwriter.Workbook(file, {"constant_memory": True})
     book.set_properties({"title": made.heading.title, "author": made.heading.house, "created": made.asked.at})
     _Writer(book, made).write()
     book.close()
