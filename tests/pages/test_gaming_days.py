@@ -216,11 +216,11 @@ def test_only_accounting_reads_explains_and_closes(house: House, signed_in: Sign
         assert client.get(f"/accounting/days/{today + timedelta(days=1)}/{page}").status_code == 404, "it has not begun"
     run("INSERT INTO accounting_gamingday (date) SELECT generate_series(%s::date - 1, %s::date + 1, '1 day')"
         " ON CONFLICT DO NOTHING", first, today)  # fmt: skip
-    beside = {
+    offered = {
         day: [rel in client.get(f"/accounting/days/{day}/").content.decode() for rel in ('rel="prev"', 'rel="next"')]
         for day in (first, first + timedelta(days=1), today - timedelta(days=1), today)
     }
-    assert list(beside.values()) == [[False, True], [True, True], [True, True], [True, False]], (
+    assert list(offered.values()) == [[False, True], [True, True], [True, True], [True, False]], (
         "no further than both ends"
     )
     assert client.get("/accounting/days/today/").status_code == 404
