@@ -12,7 +12,7 @@ from devices.intake import settling
 from tables.rules import books
 from tables.rules.message import RoundMessage
 from tables.rules.mississippi_stud import MississippiStud
-from tables.services import rounds
+from tables.services import locks, rounds
 from tests.services import auditor
 from tests.services.house import (
     ALONE,
@@ -115,6 +115,41 @@ def test_a_message_that_cannot_even_be_read_is_held_alone(damage: bytes, house: 
     assert rows("SELECT reference, reasons, dealt_at FROM tables_hold") == [("R-2", ["processing_error"], RECEIVED)]
     assert len(house.significant("processing_error")) == 1
     assert house.waiting() == 0
+
+
+@pytest.mark.parametrize("damage", [b"{}", b"\xff", b'{"kind": "lock", "round": "R-2", "table": "MS-101"}'])
+def test_a_lock_that_cannot_even_be_read_is_set_aside_and_holds_no_round(damage: bytes, house: House) -> None:
+    """Dated by its receipt and told once; its own result is settled without it."""
+    house.post(message("R-1"), locked("R-2"), message("R-2"), message("R-3"))
+    run("SET LOCAL session_replication_role = replica")
+    run("UPDATE devices_message SET raw = %s WHERE reference = 'R-2' AND kind = 'lock'", damage)
+    run("SET LOCAL session_replication_role = origin")
+    batch = settling.settle_next(house.stream("ms-mg01"), clock=lambda: RECEIVED).batch
+    assert (batch.settled, batch.held, batch.locked, batch.dealt_with) == (3, 0, 0, 4)
+    assert house.order() == ["R-1", "R-2", "R-3"] and house.waiting() == 0
+    assert rows("SELECT reference, outcome, locked_at FROM tables_locksetaside") == [("R-2", "held", RECEIVED)]
+    assert value("SELECT count(*) FROM tables_hold") == 0
+    assert [each["round"] for each in house.significant("processing_error")] == ["R-2"]
+    assert [each["reasons"] for each in house.significant("lock_held")] == [["processing_error"]]
+
+
+def test_a_lock_that_crashes_the_rules_is_set_aside_with_the_error_and_its_result_is_settled(
+    busy_house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy_house.post(locked("R-1"), message("R-1"))
+
+    def decide_lock(*_: Any) -> Any:
+        raise ZeroDivisionError("cannot divide this stake")
+
+    monkeypatch.setattr(locks, "decide_lock", decide_lock)
+    batch = settling.settle_next(busy_house.stream("ms-mg01"), clock=lambda: RECEIVED).batch
+    monkeypatch.undo()
+    assert (batch.settled, batch.held, batch.locked, batch.dealt_with) == (1, 0, 0, 2)
+    ((reference, locked_at, error),) = rows("SELECT reference, locked_at, error FROM tables_locksetaside")
+    assert (reference, locked_at) == ("R-1", DEALT) and "cannot divide this stake" in error
+    assert [each["round"] for each in busy_house.significant("processing_error")] == ["R-1"]
+    assert [each["reasons"] for each in busy_house.significant("lock_held")] == [["processing_error"]]
+    verify()
 
 
 def too_much(reference: str) -> dict[str, Any]:
