@@ -393,7 +393,7 @@ def test_verifying_is_started_from_the_audit_page_and_its_result_is_kept(
     assert 'hx-trigger="every 1s"' in waiting.content.decode() and "Cancel" in text_of(waiting)
     jobs.run(job.pk, clock=lambda: datetime.now(UTC))
     part = auditor.get(f"/audit/jobs/{job.pk}/", headers={"HX-Request": "true"}).content.decode()
-    assert part.startswith("<section") and "hx-trigger" not in part
+    assert part.startswith("<section") and "hx-trigger" not in part and "/cancel" not in part
     assert "Different: stream x" in part and "stream x: head" in part
     assert "different: stream x" in text_of(auditor.get("/audit/"))
     assert auditor.post("/audit/jobs/new/bake").status_code == 404
@@ -406,5 +406,11 @@ def test_a_job_is_cancelled_from_its_page(house: House, signed_in: SignedIn, mon
     job = jobs.start(kind, by=ANYBODY["auditor"], at=AT)
     assert signed_in("controller").post(f"/audit/jobs/{job.pk}/cancel").status_code == 403
     auditor = signed_in("auditor")
+    for asked, offered in ((None, True), (AT, False)):
+        now = datetime.now(UTC)
+        Job.objects.update(state="running", started_at=now, beat_at=now, cancel_asked_at=asked)
+        shown = auditor.get(f"/audit/jobs/{job.pk}/").content.decode()
+        assert (f'action="/audit/jobs/{job.pk}/cancel"' in shown) is offered, asked
+    Job.objects.update(state="queued", started_at=None, beat_at=None, cancel_asked_at=None)
     assert "cancelled" in text_of(auditor.post(f"/audit/jobs/{job.pk}/cancel", follow=True))
     assert "This job is cancelled." in text_of(auditor.post(f"/audit/jobs/{job.pk}/cancel", follow=True))

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 from django.test import Client
+from django.utils import timezone
 
 from accounting.office.models import Job
 from accounting.office.services import jobs
@@ -136,6 +137,7 @@ def test_a_replay_from_its_start_to_its_result(administrator: Client, signed_in:
         assert foresight._hit_in_words(hit) == f"full house: {words}"
     part = administrator.get(f"/foreseen/{job.pk}/", headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in part and "hx-trigger" not in part, "over, it is not asked for again"
+    assert "/cancel" not in part
     auditor = signed_in(AUDITOR)
     assert auditor.get(f"/audit/jobs/{job.pk}/").headers["Location"] == f"/foreseen/{job.pk}/"
     assert "Replay under proposed terms" in text_of(auditor.get("/audit/"))
@@ -177,12 +179,22 @@ def test_other_work_is_no_replay_and_no_report(house: House, signed_in: SignedIn
     assert Job.objects.get().state == "queued", "nobody cancelled it"
 
 
-def test_a_replay_is_cancelled(administrator: Client) -> None:
+def test_a_replay_is_cancelled_from_its_page_while_it_waits_or_runs_and_once_only(administrator: Client) -> None:
     administrator.post(FORM, TODAY | {"replay": "1"})
     job = Job.objects.get()
+    page, button = f"/foreseen/{job.pk}/", f'action="/foreseen/{job.pk}/cancel"'
+    assert button in administrator.get(page).content.decode()
+    job.state, job.started_at, job.beat_at = "running", timezone.now(), timezone.now()
+    job.save()
+    assert button in administrator.get(page).content.decode()
+    administrator.post(f"/foreseen/{job.pk}/cancel")
+    asked = administrator.get(page)
+    assert "asked to stop by" in text_of(asked) and button not in asked.content.decode()
+    Job.objects.update(state="queued", started_at=None, beat_at=None, cancel_asked_at=None, cancel_asked_by="")
     administrator.post(f"/foreseen/{job.pk}/cancel")
     assert Job.objects.get().state == "cancelled"
-    assert "cancelled" in text_of(administrator.get(f"/foreseen/{job.pk}/"))
+    over = administrator.get(page)
+    assert "cancelled" in text_of(over) and button not in over.content.decode()
 
 
 def test_a_period_without_rounds_starts_nothing(administrator: Client) -> None:
