@@ -4,10 +4,11 @@ from datetime import datetime
 
 import msgspec
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
 from accounting.event_queries import documented
 from accounting.statements import execute
-from jackpot.models import Hit, HitStep
+from jackpot.models import Hit, HitStep, Link
 from jackpot.rules.hits import OVER, HitState, hit_name, hit_number
 from jackpot.rules.meter import Seed
 
@@ -119,3 +120,15 @@ def stray_step() -> tuple[str, str] | None:
         cursor.execute(STRAY_STEP)
         row = cursor.fetchone()
     return (hit_name(row[0], row[1]), row[2]) if row else None
+
+
+def hit_without_link() -> tuple[int, int] | None:
+    """A hit whose link is not there: the link's id and the sequence it names; None where there is none."""
+    found = Hit.objects.filter(~Exists(Link.objects.filter(pk=OuterRef("link_id"))))
+    return found.order_by("id").values_list("link_id", "sequence").first()
+
+
+def step_without_hit() -> int | None:
+    """The id of a hit that is not there and that a step names; None where there is none."""
+    found = HitStep.objects.filter(~Exists(Hit.objects.filter(pk=OuterRef("hit_id"))))
+    return found.order_by("id").values_list("hit_id", flat=True).first()

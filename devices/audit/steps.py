@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 
 from devices.audit.findings import Difference, same
-from jackpot.hits_on_record import step_shown, stray_step
+from jackpot.hits_on_record import hit_without_link, step_shown, step_without_hit, stray_step
 from jackpot.rules.hits import UNCLAIMED
 from tables.queries.ends import envy_end_shown, envy_unclaimed_shown, stray_end, void_shown
 from tables.rules.precedents import Precedent, step_of
@@ -41,7 +41,14 @@ def compare_steps(
 
 
 def no_stray_steps() -> None:
-    """Raise Difference for a step, an end or a void that no act made; those that one made were compared with it."""
+    """Raise Difference for a step, an end or a void that no act made, or a hit or a step of nothing.
+
+    Those that an act made were compared with it.
+    """
+    if hit := hit_without_link():
+        raise Difference(f"hit of link {hit[0]}, sequence {hit[1]}", "its link", "a row", "none")
+    if missing := step_without_hit():
+        raise Difference(f"step of hit {missing}", "its hit", "a row", "none")
     if step := stray_step():
         raise Difference(f"hit {step[0]}", "steps", "those that events made", f"{step[1]}, which none made")
     if end := stray_end():

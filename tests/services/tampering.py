@@ -474,6 +474,16 @@ TAMPERING = {
         " WHERE stream_id = $stream AND sequence = 5",
         "event of stream 4711, sequence 5: its stream:",
     ),
+    "a step of a hit that does not exist": (
+        "INSERT INTO jackpot_hitstep (state, at, by, note, hit_id) SELECT 'paid', detected_at, 'me', '', 4711"
+        " FROM jackpot_hit WHERE link_id = $link AND sequence = 5",
+        "step of hit 4711: its hit:",
+    ),
+    "a hit of a link that does not exist": (
+        "INSERT INTO jackpot_hit SELECT (jsonb_populate_record(h, '{\"link_id\": 4711, \"id\": 4711}')).*"
+        " FROM jackpot_hit h WHERE link_id = $link AND sequence = 5",
+        "hit of link 4711, sequence 5: its link:",
+    ),
     "the cause of an opening": (
         "UPDATE accounting_document SET cause = cause || ' '::bytea WHERE stream_id = $stream AND sequence = 0",
         "stream ms-mg01, sequence 0 (ms-mg01): digest of the cause in the event:",

@@ -306,6 +306,17 @@ def test_the_first_of_the_steps_that_no_event_made_is_named(won: None) -> None:
     assert hits_on_record.stray_step() == ("ms-mg01-000001", "verified")
 
 
+def test_the_first_hit_without_its_link_and_the_first_step_without_its_hit_are_named(won: None) -> None:
+    assert (hits_on_record.hit_without_link(), hits_on_record.step_without_hit()) == (None, None)
+    run("SET LOCAL session_replication_role = replica")
+    for number, link in ((3, 4712), (1, 4711)):  # the first one's row lies behind the other now
+        assert run(f"UPDATE jackpot_hitstep SET hit_id = {link} WHERE hit_id = {of_hit(number)}") > 1
+        assert run(f"UPDATE jackpot_hit SET link_id = {link} WHERE id = {of_hit(number)}") == 1
+    (sequence,) = rows("SELECT sequence FROM jackpot_hit WHERE link_id = 4711")[0]
+    assert hits_on_record.hit_without_link() == (4711, sequence)
+    assert hits_on_record.step_without_hit() == 4711
+
+
 def test_a_step_made_at_the_same_moment_on_another_stream_is_one_that_none_made(won: None) -> None:
     """Nor does a round of that moment make one, nor another act on the same hit."""
     run("SET LOCAL session_replication_role = replica")
