@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from accounting.statements import execute
 from devices.foresight import proposed, report
+from devices.foresight import replay as replaying
 from devices.foresight.proposed import ProposedRefused, Standing
 from devices.foresight.replay import NotReplayable, Sides, replay
 from devices.foresight.stretch import EVENTS, Recorded, Stretch, house_before
@@ -186,6 +187,22 @@ def test_under_other_terms_nothing_is_lost_on_either_side(eventful: House, chang
     for level in sides.terms.levels:
         assert sides.would[level.code].contributed_millionths == stakes_cents * level.rate_ppm
         assert sides.would[level.code].reserved_millionths == stakes_cents * level.reserve_ppm
+
+
+def test_a_line_has_a_point_wherever_as_many_events_have_passed_and_around_what_is_taken_in_its_turn(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of few events each has its own; of more than a line has points, every second, and the last."""
+    house.play(*(message(f"R-{number}") for number in range(1, 8)))
+    every = again("ms-mg01").series["major"]
+    assert [point.sequence for point in every] == [1, 2, 3, 4, 5, 6, 7]
+    assert every[0].was_cents < every[1].was_cents < every[-1].was_cents
+    monkeypatch.setattr(replaying, "POINTS", 4)
+    assert again("ms-mg01").series["major"] == [*every[1::2], every[-1]]
+    house.play(royal("R-8"), message("R-9"))
+    hit = again("ms-mg01").series["major"]
+    assert [point.sequence for point in hit] == [3, 6, 7, 8, 9]
+    assert (hit[2].was_cents, hit[3].was_cents) == (every[-1].was_cents, 1_000_000)
 
 
 def test_a_higher_rate_by_hand(house: House) -> None:
