@@ -6,6 +6,7 @@ Each of these fails when its lock is taken away, those of the database's own gua
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import psycopg
@@ -20,10 +21,11 @@ from accounting.office.services import jobs, proposals
 from accounting.services import audit
 from accounting.services.audit import check_audit_trail
 from devices import enrolment
+from devices.intake import deals, lost_locks
 from tests.races.test_locks import Doing, holding
 from tests.services.attempts.office import AT, new_approval, new_job, new_outcome, new_proposal
 from tests.services.desk import ANYBODY, RENAME
-from tests.services.house import LINKED, House, value
+from tests.services.house import LINKED, RECEIVED, House, locked, message, value
 
 ONE_MANAGER = [{"role": "manager", "count": 1}]
 
@@ -96,6 +98,16 @@ def test_a_devices_key_is_withdrawn_once(busy_house: House) -> None:
     with pytest.raises(enrolment.EnrolmentRefused, match="has no key"):
         second.done()
     assert value("SELECT count(*) FROM accounting_auditrecord WHERE action = 'withdraw device key'") == 1
+
+
+@pytest.mark.parametrize("look", [deals.look, lost_locks.look], ids=["deals", "locks"])
+def test_a_second_look_waits_for_nobody_and_tells_nothing_twice(look: Callable[..., int], busy_house: House) -> None:
+    busy_house.play(message("A"), message("B"), locked("C"))
+    at = RECEIVED + timedelta(days=1)
+    with holding(lambda: look(at=at)):
+        assert Doing(lambda: look(at=at)).done() == 0
+    assert look(at=at) == 0
+    assert value("SELECT count(*) FROM devices_significantevent") == 1
 
 
 def test_the_audit_trail_has_one_order(busy_house: House) -> None:

@@ -14,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from accounting.statements import execute
 from devices.foresight import proposed, report
+from devices.foresight import replay as replaying
 from devices.foresight.proposed import ProposedRefused, Standing
 from devices.foresight.replay import NotReplayable, Sides, replay
 from devices.foresight.stretch import EVENTS, Recorded, Stretch, house_before
@@ -188,6 +189,24 @@ def test_under_other_terms_nothing_is_lost_on_either_side(eventful: House, chang
         assert sides.would[level.code].reserved_millionths == stakes_cents * level.reserve_ppm
 
 
+def test_a_line_has_a_point_wherever_as_many_events_have_passed_and_around_what_is_taken_in_its_turn(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of few events each has its own, of more every second or third; and the last has one."""
+    house.play(*(message(f"R-{number}") for number in range(1, 9)))
+    every = again("ms-mg01").series["major"]
+    assert [point.sequence for point in every] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert every[0].was_cents < every[1].was_cents < every[-1].was_cents
+    raised = with_level(standing("ms-mg01").terms, "major", rate_ppm=300_000)
+    assert [point.was_cents for point in again("ms-mg01", raised).series["major"]] == [each.was_cents for each in every]
+    monkeypatch.setattr(replaying, "POINTS", 4)
+    assert again("ms-mg01").series["major"] == every[1::2]
+    house.play(royal("R-9"), message("R-10"))
+    hit = again("ms-mg01").series["major"]
+    assert [point.sequence for point in hit] == [3, 6, 8, 9, 10]
+    assert (hit[2].was_cents, hit[3].was_cents) == (every[-1].was_cents, 1_000_000)
+
+
 def test_a_higher_rate_by_hand(house: House) -> None:
     """One seat of a dollar, then a royal: the meter before the award by hand, at 17.0003 % and at 20 %."""
     house.play(message("R-1"), royal("R-2"))
@@ -289,15 +308,19 @@ def test_two_processes_come_to_what_one_does(busy_house: House) -> None:
     assert one == two and one.rounds == 5
 
 
-def test_what_cannot_be_decided_is_named(eventful: House) -> None:
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [("lock", "has no message"), ("link.suspend", r"\(link.suspend\) is neither a message's nor an act of people")],
+)
+def test_what_cannot_be_decided_is_named(kind: str, said: str, house: House) -> None:
+    house.play(message("R-1"), message("R-2"))
     run("ALTER TABLE accounting_event DISABLE TRIGGER USER")
     sequence = standing("ms-mg01").next_sequence - 1
     run(
-        "UPDATE accounting_event SET kind = 'lock' WHERE stream_id = %s AND sequence = %s",
-        House.stream("ms-mg01"),
-        sequence,
-    )
-    with pytest.raises(NotReplayable, match=f"event {sequence} has no message"):
+        "UPDATE accounting_event SET kind = %s WHERE stream_id = %s AND sequence = %s",
+        kind, House.stream("ms-mg01"), sequence,
+    )  # fmt: skip
+    with pytest.raises(NotReplayable, match=f"event {sequence} {said}"):
         again("ms-mg01")
 
 
