@@ -44,7 +44,7 @@ CHANGES: Final[tuple[tuple[str, str, str], ...]] = (
     ("sql conflict", r"(?<=DO UPDATE SET )\w+ = [^,;()]+, ", ""),
     (
         "sql conflict",
-        r"\bDO UPDATE SET (?:[^()\";]|\([^()]*\))+?(?=\s+(?:WHERE|RETURNING)\b|\s*\"|\s*\)|\s*;)",
+        rf"\bDO UPDATE SET (?:[^()\";]|\([^()]*\))+?(?:\s+WHERE {CONDITION})?(?=\s+RETURNING\b|\s*\"|\s*\)|\s*;)",
         "DO NOTHING",
     ),
     ("sql value", r"\bmax\(", "min("),
@@ -79,6 +79,15 @@ TRIGGERS: Final[tuple[tuple[str, str, str], ...]] = (
     ("trigger", r"CREATE (?:CONSTRAINT )?TRIGGER [^;]*;", ""),
     ("check", r"CREATE UNIQUE INDEX", "CREATE INDEX"),
 )
+# What stands for a parameter's place where it goes: the statement takes as many as before, and the fault is what is meant.
+STILL_TAKEN: Final = {
+    "WHERE true": "WHERE ({0} IS NULL OR true)",
+    "AND": " AND ({0} IS NULL OR true)",
+    "OR": " OR ({0} IS NULL AND false)",
+    "LIMIT": "LIMIT length({0}) + 1000000000",
+    "true": "({0} IS NULL OR true)",
+    "1": "length({0})",
+}
 COMMENT: Final = re.compile(r"--[^\n]*")
 # A join by a foreign key and by nothing else.
 BY_KEY: Final = re.compile(
@@ -103,7 +112,13 @@ def faults(words: str, *, trigger: bool = False) -> Iterator[tuple[str, int, int
             if after == "LEFT JOIN" and _finds_its_row(words, match.start()):
                 continue  # nobody could see it
             if not any(first <= match.start() < last for first, last in comments):
-                yield kind, match.start(), match.end(), match.expand(after)
+                becomes = match.expand(after)
+                if lost := match[0].count("%s") - becomes.count("%s"):
+                    first_word = match[0].split(maxsplit=1)[0]
+                    if (held := STILL_TAKEN.get(becomes.strip() or first_word)) is None:
+                        continue  # it would be refused for its number of parameters
+                    becomes = held.format("concat(" + ", ".join(["%s::text"] * lost) + ")")
+                yield kind, match.start(), match.end(), becomes
 
 
 def _finds_its_row(words: str, start: int) -> bool:

@@ -38,7 +38,8 @@ TAKE = """
     WHERE one.at <= %s AND one.stream_id = %s AND one.at BETWEEN %s AND %s -- AND nothing
     ORDER BY one.at DESC LIMIT %s FOR NO KEY UPDATE SKIP LOCKED
 """
-KEEP = "INSERT INTO one (id, at) VALUES (%s, %s) ON CONFLICT (id) DO UPDATE SET at = excluded.at RETURNING id"
+KEEP = "INSERT INTO one (id, at) VALUES (%s, %s) ON CONFLICT (id) DO UPDATE SET at = excluded.at WHERE one.at < 9 RETURNING id"
+HOLD = "SELECT pg_try_advisory_xact_lock(%s), pg_advisory_xact_lock(%s, %s) FROM one WHERE two = 2 OR one = %s"
 WORDS = "Rounds at a table are settled from where they were dealt, and < is no bound."
 
 
@@ -104,14 +105,17 @@ def test_faults_of_sql_are_found_in_statements_and_queries() -> None:
     found = changes(SQL)
     assert found >= {
         ("sql bound", "<=", "<"),
-        ("sql condition", "WHERE one.at <= %s", "WHERE true"),
-        ("sql condition", "AND one.stream_id = %s", ""),
+        ("sql condition", "WHERE one.at <= %s", "WHERE (concat(%s::text) IS NULL OR true)"),
+        ("sql condition", "AND one.stream_id = %s", "AND (concat(%s::text) IS NULL OR true)"),
         ("sql order", "DESC", ""),
         ("sql limit", "DISTINCT", ""),
-        ("sql limit", "LIMIT %s", ""),
+        ("sql limit", "LIMIT %s", "LIMIT length(concat(%s::text)) + 1000000000"),
         ("sql join", "LEFT JOIN", "JOIN"),
         ("sql value", "coalesce(sum(one.cents), 0)", "sum(one.cents)"),
-        ("sql conflict", "DO UPDATE SET at = excluded.at", "DO NOTHING"),
+        ("sql conflict", "DO UPDATE SET at = excluded.at WHERE one.at < 9", "DO NOTHING"),
+        ("lock", "pg_try_advisory_xact_lock(%s)", "(concat(%s::text) IS NULL OR true)"),
+        ("lock", "pg_advisory_xact_lock(%s, %s)", "length(concat(%s::text, %s::text))"),
+        ("sql condition", "OR one = %s", "OR (concat(%s::text) IS NULL AND false)"),
         ("lock", "FOR NO KEY UPDATE SKIP LOCKED", ""),
         ("lock", "SKIP LOCKED", ""),
         ("lock", ".select_for_update()", ""),
@@ -121,6 +125,8 @@ def test_faults_of_sql_are_found_in_statements_and_queries() -> None:
         ("query", ".exclude(told=True)", ""),
         ("query", '"-at"', '"at"'),
     }
+    taken = [(before.count("%s"), after.count("%s")) for _, before, after in found]
+    assert all(before == after for before, after in taken), "none is refused for its number of parameters"
     assert not [change for change in found if "nothing" in change[1] or change[1].startswith("AND %s")], found
     assert {kind for kind, _, _ in found} <= {*sql.KINDS, "query", "lock", "constant"}
 
