@@ -207,7 +207,9 @@ class House:
     """The latest closed gaming day; all before it are closed too."""
     unclaimed: UnclaimedTerms = field(default_factory=lambda: terms_in(""))
     """How long is kept what nobody came for."""
-    _games: dict[tuple[int, int], Game[Any]] = field(default_factory=dict)
+    _games: dict[tuple[int, int], tuple[Game[Any], TableTerms, LinkTerms | None]] = field(default_factory=dict)
+    """By the ids of a table's terms and its link's, which are kept beside the game: a state that is taken over anew lets
+    its own go, and what came to stand in their place would be played by another table's terms."""
     _standing: dict[str, Standing] = field(default_factory=dict)
     """Of each table what has counted since its last change: a round hardly ever counts from before."""
 
@@ -238,12 +240,11 @@ class House:
         """The game as a table plays it on a link, by the terms of both as they count at a moment."""
         terms = table.terms.at(moment)
         links = None if link is None else link.terms.at(moment)
-        # Editions are kept by the states above for as long as this house, so their ids stay theirs.
         key = (id(terms), id(links))
         found = self._games.get(key)
         if found is None:
-            found = self._games[key] = game_of(on_link(terms, links))
-        return found
+            found = self._games[key] = game_of(on_link(terms, links)), terms, links
+        return found[0]
 
     def standing(self, code: str, moment: int) -> Standing:
         """What counts for a table at a moment, on the link that it is on then."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 from typing import Any
 
+from accounting.rules.dated import ALWAYS, Dated
 from accounting.rules.moments import nanoseconds
 from jackpot.rules.hits import HitState
 from jackpot.rules.meter import Meter
-from tables.rules.house import House, LockState, RoundState
+from tables.rules.house import House, LockState, RoundState, TableState
 from tests.rules.lines import ROYAL, STRAIGHT_FLUSH, Lines, at
 
 
@@ -29,6 +31,18 @@ def test_a_settled_round_is_kept_without_its_message_and_a_held_one_with_it() ->
     assert lines.house.locks["MS-1", "R-1"] == LockState(
         lines.house.locks["MS-1", "R-1"].counts_at, "aa", state="decided"
     )
+
+
+def test_tables_that_are_taken_over_anew_are_played_by_their_own_terms() -> None:
+    """What was let go of leaves its place in memory to what comes next: no game is known by where its terms once stood."""
+    house = Lines().house
+    table = house.tables["MS-1"]
+    first, moment = table.terms.at(ALWAYS), nanoseconds(at("20:00"))
+    codes = [f"MS-{number}" for number in range(1, 6)]
+    for _ in range(20):
+        for code in codes:
+            house.take(TableState(code, Dated(replace(first, code=code)), table.opens, table.links))
+        assert [house.game(house.tables[code], moment).table.code for code in codes] == codes
 
 
 def test_a_house_that_remembers_nothing_keeps_open_locks_meters_and_numbers_alone() -> None:
