@@ -89,6 +89,7 @@ def test_a_name_is_one_line_that_can_be_seen(name: str, house: House) -> None:
     with pytest.raises(PersonRefused, match="a name of 1 to 60 characters"):
         kept(person("ann", "accounting"), name)
     assert not SavedFilter.objects.exists()
+    assert kept(person("bob", "accounting"), "x" * 60).name == "x" * 60, "as long as the page's field"
 
 
 @pytest.mark.parametrize(("query", "share"), [("", ""), ("x" * 1_001, ""), ("min=1", "cage"), ("min=1", "nobody")])
