@@ -455,6 +455,20 @@ def test_forms_are_worked_out_anew_when_who_won_is_known_and_stay_as_withheld_on
     verify_slips()
 
 
+def test_a_number_that_is_given_after_the_payment_takes_nothing_back_of_what_was_withheld(house: House) -> None:
+    """$2,500 to somebody not known yet: backup withholding, which a number would have spared before."""
+    house.act("level.adjust", "ms-mg01/major", part="display", cents=1_500_000, reason="correction")
+    house.play(message("R-1", seat(6, "9s 8s", progressive=100), community="Qs Js Ts"))
+    approved(house)
+    ask("hit.pay", HIT, CAGE, method="cage")
+    (paid,) = shown(1)["forms"]
+    assert (paid["withholding"], paid["withheld_cents"] > 0, paid["known"]) == ("backup", True, False)
+    winners.take_down(HIT, [payee(award())], by=CAGE.name, at=AT + timedelta(minutes=5), random=os.urandom)
+    (known,) = shown(1)["forms"]
+    assert (known["withholding"], known["withheld_cents"], known["known"]) == ("backup", paid["withheld_cents"], True)
+    verify_slips()
+
+
 def test_a_replacement_of_a_paid_slip_keeps_what_was_withheld(won: House) -> None:
     take_down(HIT, payee(award()))
     ask("hit.pay", HIT, CAGE, method="cage")
